@@ -1,0 +1,1 @@
+//! Choosing among services: the methods, the tournament tree, the picker, the decision log.

@@ -1,0 +1,1 @@
+//! The configuration: one resource per file, struct and attribute rows from one list.

@@ -1,0 +1,264 @@
+//! Live services: state, counters and what the methods measure. They outlive reconfiguration: a service's counters
+//! are never zeroed by a change, and a name removed and added again is a new live object.
+//!
+//! Never chooses; tells those who do (through [`Watch`]) that something their keys depend on has changed.
+
+use std::net::SocketAddr;
+
+use crate::sync::{Arc, AtomicU8, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering, fence};
+use crate::time::Time;
+
+/// Admin state and health together, with NITRO's numbers (`spec/methods.md` 5.4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum State {
+    /// Probes fail, or none is possible.
+    Down = 1,
+    /// The probe cannot be judged; the service stays eligible.
+    Unknown = 2,
+    /// Disabled.
+    OutOfService = 4,
+    /// Going out of service: existing work ends, new work goes elsewhere.
+    Trofs = 5,
+    /// Probes succeed.
+    Up = 7,
+    /// Probes fail while going out of service.
+    TrofsDown = 8,
+}
+
+impl State {
+    /// May new work be given to it?
+    pub fn admits(self) -> bool {
+        matches!(self, State::Up | State::Unknown)
+    }
+
+    /// As NITRO and the command line print it.
+    pub fn text(self) -> &'static str {
+        match self {
+            State::Down => "DOWN",
+            State::Unknown => "UNKNOWN",
+            State::OutOfService => "OUT OF SERVICE",
+            State::Trofs => "GOING OUT OF SERVICE",
+            State::Up => "UP",
+            State::TrofsDown => "DOWN WHEN GOING OUT OF SERVICE",
+        }
+    }
+
+    fn from_u8(value: u8) -> State {
+        match value {
+            2 => State::Unknown,
+            4 => State::OutOfService,
+            5 => State::Trofs,
+            7 => State::Up,
+            8 => State::TrofsDown,
+            _ => State::Down,
+        }
+    }
+}
+
+/// The monitors' response time of a service, as LRTM needs it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ResponseTime {
+    /// An LRTM monitor is bound and no probe has completed yet.
+    Pending,
+    /// No correctly configured LRTM monitor is bound: there will never be a value.
+    Never,
+    /// Mean of the last results of the UP monitors, in microseconds, at least 1.
+    Known(u64),
+}
+
+/// One who keeps a key for a service and must hear of changes. Calls come from any thread and never wait, except
+/// `state_changed`.
+pub trait Watch: Send + Sync {
+    /// The number of active transactions changed.
+    fn active_changed(&self, position: usize);
+    /// A status-200 answer gave a time to first byte.
+    fn ttfb_sampled(&self, position: usize, ttfb_us: u64, now: Time);
+    /// Bytes or packets were carried.
+    fn traffic_changed(&self, position: usize, now: Time);
+    /// State or monitor response time changed. May wait for a lock: control thread only.
+    fn state_changed(&self, position: usize, now: Time);
+}
+
+/// A [`Watch`] and the position at which it knows the service.
+#[derive(Clone)]
+pub struct Binding {
+    /// Who watches.
+    pub watch: Arc<dyn Watch>,
+    /// Its index for this service.
+    pub position: usize,
+}
+
+/// All bindings of one service at one generation.
+#[derive(Clone)]
+pub struct Bindings {
+    /// Equal to [`Service::generation`] while nothing has been bound or unbound since.
+    pub generation: u64,
+    /// Who watches, where.
+    pub list: Arc<[Binding]>,
+}
+
+/// What a service has carried since it exists. Server-side bytes, payload of both directions.
+#[derive(Default)]
+pub struct Traffic {
+    /// Requests begun (a request that is tried again at another service counts at both).
+    pub requests: AtomicU64,
+    /// Answers received completely.
+    pub responses: AtomicU64,
+    /// Bytes sent to the service.
+    pub request_bytes: AtomicU64,
+    /// Bytes received from the service.
+    pub response_bytes: AtomicU64,
+    /// Packets of both directions, counted only while a LEASTPACKETS virtual server is bound.
+    pub packets: AtomicU64,
+    /// Sum of the time to first byte of status-200 answers, in microseconds.
+    pub ttfb_sum_us: AtomicU64,
+    /// Number of such answers.
+    pub ttfb_count: AtomicU64,
+    /// Open server-side connections, idle ones included.
+    pub connections: AtomicU64,
+    /// Of those, idle in a reuse pool.
+    pub idle_connections: AtomicU64,
+}
+
+/// A live service or group member.
+pub struct Service {
+    name: Box<str>,
+    address: SocketAddr,
+    hot: Hot,
+    /// Counters for `stat` and for the windowed methods.
+    pub traffic: Traffic,
+    bindings: Mutex<Bindings>,
+}
+
+#[repr(align(128))]
+struct Hot {
+    active: AtomicU64,
+    generation: AtomicU64,
+    state: AtomicU8,
+    /// 0 pending, u64::MAX never, else microseconds.
+    response_time_us: AtomicU64,
+    packet_watchers: AtomicUsize,
+}
+
+impl Service {
+    /// A new live service in the given state, bound nowhere.
+    pub fn new(name: &str, address: SocketAddr, state: State) -> Arc<Service> {
+        Arc::new(Service {
+            name: name.into(),
+            address,
+            hot: Hot {
+                active: AtomicU64::new(0),
+                generation: AtomicU64::new(0),
+                state: AtomicU8::new(state as u8),
+                response_time_us: AtomicU64::new(NEVER),
+                packet_watchers: AtomicUsize::new(0),
+            },
+            traffic: Traffic::default(),
+            bindings: Mutex::new(Bindings { generation: 0, list: Arc::from([]) }),
+        })
+    }
+
+    /// The name; of a group member `group?server?port`, as NITRO writes it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Active transactions: dispatched or queued, not completely answered (`spec/methods.md` 1.12).
+    pub fn active(&self) -> u64 {
+        self.hot.active.load(Ordering::Relaxed)
+    }
+
+    /// Current state.
+    pub fn state(&self) -> State {
+        State::from_u8(self.hot.state.load(Ordering::Acquire))
+    }
+
+    /// Changes the state and tells every virtual server it is bound to. Control thread only.
+    pub fn set_state(&self, state: State, now: Time) {
+        if self.hot.state.swap(state as u8, Ordering::AcqRel) != state as u8 {
+            self.tell(|b| b.watch.state_changed(b.position, now));
+        }
+    }
+
+    /// The monitors' response time.
+    pub fn response_time(&self) -> ResponseTime {
+        match self.hot.response_time_us.load(Ordering::Acquire) {
+            PENDING => ResponseTime::Pending,
+            NEVER => ResponseTime::Never,
+            us => ResponseTime::Known(us),
+        }
+    }
+
+    /// Sets the monitors' response time and tells every virtual server. Control thread only.
+    pub fn set_response_time(&self, value: ResponseTime, now: Time) {
+        let us = match value {
+            ResponseTime::Pending => PENDING,
+            ResponseTime::Never => NEVER,
+            ResponseTime::Known(us) => us.clamp(1, NEVER - 1),
+        };
+        if self.hot.response_time_us.swap(us, Ordering::AcqRel) != us {
+            self.tell(|b| b.watch.state_changed(b.position, now));
+        }
+    }
+
+    /// Is a LEASTPACKETS virtual server bound, so that packets must be counted?
+    pub fn counts_packets(&self) -> bool {
+        self.hot.packet_watchers.load(Ordering::Relaxed) > 0
+    }
+
+    /// One more active transaction. Called by the one who chose, under its lock; it tells the others itself.
+    pub fn begin(&self) {
+        self.hot.active.fetch_add(1, Ordering::AcqRel);
+        self.traffic.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// One active transaction less. The caller tells the watchers.
+    pub fn end(&self) {
+        let before = self.hot.active.fetch_sub(1, Ordering::AcqRel);
+        debug_assert!(before > 0, "{}: a transaction ended that never began", self.name);
+        // Pairs with the fence in `bind`: either the ender sees the new generation, or the new watcher reads the
+        // lowered count when it first computes its key.
+        fence(Ordering::SeqCst);
+    }
+
+    /// Changes with every `bind`; a cached [`Bindings`] of another generation is out of date.
+    pub fn generation(&self) -> u64 {
+        self.hot.generation.load(Ordering::Acquire)
+    }
+
+    /// The current bindings. Takes a lock: for use when a cached list is out of date.
+    pub fn bindings(&self) -> Bindings {
+        lock(&self.bindings).clone()
+    }
+
+    /// Replaces who watches this service; `packet_watchers` of them count packets. New watchers must compute their
+    /// keys after this call.
+    pub fn bind(&self, list: Arc<[Binding]>, packet_watchers: usize) -> Bindings {
+        let mut held = lock(&self.bindings);
+        held.generation += 1;
+        held.list = list;
+        self.hot.packet_watchers.store(packet_watchers, Ordering::Relaxed);
+        self.hot.generation.store(held.generation, Ordering::Release);
+        fence(Ordering::SeqCst);
+        held.clone()
+    }
+
+    fn tell(&self, say: impl Fn(&Binding)) {
+        let bindings = self.bindings();
+        bindings.list.iter().for_each(say);
+    }
+}
+
+/// Locks even if a holder panicked: every critical section leaves its data whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+const PENDING: u64 = 0;
+const NEVER: u64 = u64::MAX;

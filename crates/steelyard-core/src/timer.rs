@@ -1,0 +1,1 @@
+//! The timer wheel: deadlines of connections and transactions by opaque key.

@@ -1,0 +1,46 @@
+//! Live virtual servers: settings of one snapshot, counters that outlive it, and `select`, the common decision
+//! procedure of `spec/methods.md` 1.1.
+
+pub mod select;
+
+use std::net::SocketAddr;
+
+use crate::service::Service;
+use crate::sync::{Arc, AtomicU64};
+
+/// A virtual server as one snapshot has it.
+pub struct VirtualServer {
+    /// Name as configured.
+    pub name: Box<str>,
+    /// Where it listens; `None` when it is not addressable (0.0.0.0:0).
+    pub address: Option<SocketAddr>,
+    /// Method name, as `-lbMethod` spells it.
+    pub method: &'static str,
+    /// `cltTimeout`: an idle client connection is closed after this many seconds.
+    pub client_timeout_s: u32,
+    /// `set lb vserver -state`.
+    pub enabled: bool,
+    /// What it has carried; the same object in every snapshot.
+    pub live: Arc<Live>,
+    /// The bound services in ring order (binding order, members in member order).
+    pub services: Vec<Arc<Service>>,
+}
+
+/// What a virtual server has carried since it exists. Client-side figures.
+#[derive(Default)]
+pub struct Live {
+    /// Decisions taken.
+    pub hits: AtomicU64,
+    /// Requests received.
+    pub requests: AtomicU64,
+    /// Answers sent completely.
+    pub responses: AtomicU64,
+    /// Bytes received from clients.
+    pub request_bytes: AtomicU64,
+    /// Bytes sent to clients.
+    pub response_bytes: AtomicU64,
+    /// Open client connections.
+    pub connections: AtomicU64,
+    /// Requests and answers refused because they broke the protocol.
+    pub invalid: AtomicU64,
+}

@@ -1,0 +1,5 @@
+//! The `steelyard` executable: reads the command line and hands over to one subcommand.
+
+mod worker;
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! One thread per core that carries traffic: sockets in, engine decides, sockets out.
