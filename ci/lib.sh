@@ -1,0 +1,35 @@
+# Shared by the scripts of this folder: where things are, and the one list of programs.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/steelyard
+target=${CARGO_TARGET_DIR:-$root/target}
+packages=${PACKAGES:-$root/ci/packages}
+# Python and Node programs live here, apart from the system's own; a changed list is a new folder.
+tools=$cache/tools/$(sha256sum <"$packages" | cut -c1-12)
+export PATH=$tools/bin:$tools/node_modules/.bin:$PATH
+
+say() { printf "%s\n" "$@"; }
+die() {
+    printf '%s\n' "$*" >&2
+    exit 1
+}
+
+# Lines "kind package program" of the list that are `present` or `missing`, as $1 says.
+listed() {
+    local kind package program
+    while read -r kind package program; do
+        case $kind in '' | \#*) continue ;; esac
+        [ -n "$program" ] || die "ci/packages: '$kind $package' names no program"
+        if command -v "$program" >/dev/null; then
+            [ "$1" = present ] && say "$kind $package $program"
+        else
+            [ "$1" = missing ] && say "$kind $package $program"
+        fi
+    done <"$packages"
+    return 0
+}
+
+# Keeps the newest $2 folders in $1.
+prune() {
+    ls -1dt "$1"/*/ 2>/dev/null | tail -n +$(($2 + 1)) | while read -r old; do rm -rf "$old"; done
+}
