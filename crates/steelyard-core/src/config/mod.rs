@@ -1,1 +1,76 @@
 //! The configuration: one resource per file, struct and attribute rows from one list.
+//!
+//! Owns what was configured, never what is going on: no state of a service, no counter. Only `command::apply`
+//! changes it, so that whoever holds one can rely on every reference in it.
+
+pub mod attribute;
+mod feature;
+mod lb_monitor;
+mod lb_parameter;
+mod lb_vserver;
+mod server;
+mod service;
+mod service_group;
+mod table;
+
+pub use attribute::CodeRange;
+pub use feature::Features;
+pub use lb_monitor::{LbMonitor, MonitorType, TCP_DEFAULT};
+pub use lb_parameter::LbParameter;
+pub use lb_vserver::{LbBinding, LbBindingWords, LbMethod, LbVserver, RequestUnit};
+pub use server::Server;
+pub use service::{MonitorBinding, Service, ServiceType};
+pub use service_group::{Member, ServiceGroup};
+pub use table::{Named, Table};
+
+use attribute::Kind;
+
+/// Everything that was configured. Every name in a binding is the name of something that exists.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// `server`.
+    pub servers: Table<Server>,
+    /// `service`.
+    pub services: Table<Service>,
+    /// `serviceGroup`.
+    pub service_groups: Table<ServiceGroup>,
+    /// `lb vserver`.
+    pub lb_vservers: Table<LbVserver>,
+    /// `lb monitor`, built-in ones first.
+    pub lb_monitors: Table<LbMonitor>,
+    /// `lb parameter`.
+    pub lb_parameter: LbParameter,
+    /// `ns feature`.
+    pub features: Features,
+}
+
+/// Nothing but what NetScaler has from the start: the built-in monitors.
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            servers: Table::default(),
+            services: Table::default(),
+            service_groups: Table::default(),
+            lb_vservers: Table::default(),
+            lb_monitors: LbMonitor::built_in().into_iter().collect(),
+            lb_parameter: LbParameter::default(),
+            features: Features::default(),
+        }
+    }
+}
+
+impl Config {
+    /// The monitors that probe a service or group with these bindings: those bound, or `tcp-default`.
+    pub fn probes<'a>(&'a self, bound: &'a [MonitorBinding]) -> Vec<(&'a LbMonitor, MonitorBinding)> {
+        let default = MonitorBinding { monitor: TCP_DEFAULT.to_owned(), ..MonitorBinding::default() };
+        let bound = if bound.is_empty() { std::slice::from_ref(&default) } else { bound };
+        bound.iter().filter_map(|b| Some((self.lb_monitors.find(&b.monitor)?, b.clone()))).collect()
+    }
+}
+
+/// `-comment`.
+const COMMENT: Kind = Kind::Text { max: 255 };
+/// Weight of a binding or a member (`spec/methods.md` 5.3).
+const WEIGHT: Kind = Kind::Number { min: 1, max: 100 };
+/// Port of a service.
+const SERVICE_PORT: Kind = Kind::Port { min: 1 };

@@ -1,0 +1,64 @@
+//! `service`: one port of a server, and the monitors bound to it.
+
+use super::attribute::{First, Kind, resource};
+use super::table::Named;
+use super::{COMMENT, SERVICE_PORT, WEIGHT};
+
+super::attribute::words! {
+    /// The protocol of a service, a group or a virtual server.
+    pub enum ServiceType {
+        /// HTTP/1 in clear.
+        Http = "HTTP",
+    }
+    not carried [
+        "FTP", "TCP", "UDP", "SSL", "SSL_BRIDGE", "SSL_TCP", "DTLS", "NNTP", "RPCSVR", "DNS", "ADNS", "SNMP",
+        "RTSP", "DHCPRA", "ANY", "SIP_UDP", "SIP_TCP", "SIP_SSL", "DNS_TCP", "ADNS_TCP", "PUSH", "SSL_PUSH",
+        "MYSQL", "MSSQL", "ORACLE", "RADIUS", "RADIUSListener", "RDP", "DIAMETER", "SSL_DIAMETER", "TFTP", "SMPP",
+        "PPTP", "GRE", "SYSLOGTCP", "SYSLOGUDP", "FIX", "SSL_FIX", "USER_TCP", "USER_SSL_TCP", "PROXY", "QUIC",
+        "QUIC_BRIDGE", "HTTP_QUIC", "DOT", "IPFIX", "LOGSTREAM", "MONGO", "MONGO_TLS", "MQTT", "MQTT_TLS",
+        "SSL_PROXY", "KAFKA_PRODUCER",
+    ]
+}
+
+resource! {
+    /// A service: what a virtual server can send a request to.
+    pub struct Service "service" {
+        /// Name of the service.
+        name: String = String::new(), Key("name", "name", Kind::Name(First::Letter)).at_add();
+        /// Address of the server it runs on, or that server's name.
+        server: String = String::new(), Required("serverName", "servername", Kind::Host).at_add();
+        /// Protocol it speaks.
+        service_type: ServiceType = ServiceType::Http,
+            Required("serviceType", "servicetype", Kind::Word(ServiceType::WORDS)).at_add();
+        /// Port it listens on.
+        port: u16 = 0, Required("port", "port", SERVICE_PORT).at_add();
+        /// NO: it is not probed and counts as UP.
+        health_monitor: bool = true, Option("healthMonitor", "healthmonitor", Kind::YesNo);
+        /// DISABLED takes it out of service.
+        enabled: bool = true, Option("state", "state", Kind::Switch).at_add();
+        /// Words for people.
+        comment: String = String::new(), Option("comment", "comment", COMMENT).kept();
+    }
+    plain {
+        /// The monitors bound to it, in binding order; empty means `tcp-default`.
+        monitors: Vec<MonitorBinding> = Vec::new();
+    }
+}
+
+impl Named for Service {
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+resource! {
+    /// A monitor bound to a service or a group.
+    pub struct MonitorBinding "service" {
+        /// Name of the monitor to bind.
+        monitor: String = String::new(), Option("monitorName", "monitor_name", Kind::Name(First::LetterOrDigit));
+        /// DISABLED leaves it bound and takes it out of the service's state.
+        enabled: bool = true, Option("monState", "monstate", Kind::Switch);
+        /// Its weight, which counts towards the service's monitor threshold.
+        weight: u32 = 1, Option("weight", "weight", WEIGHT);
+    }
+}
