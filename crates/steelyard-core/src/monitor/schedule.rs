@@ -1,0 +1,330 @@
+//! Which probe is due when, and what its result does to its service. The only writer of a service's state and
+//! response time.
+//!
+//! Owns every monitor's machine, across reconfiguration: a monitor that stays bound keeps its history, one that goes
+//! is forgotten. There is exactly one machine and at most one running probe per service and monitor. Opens no
+//! socket: the caller takes what is due, probes, and brings the results back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+
+use super::health::{self, Health, Machine};
+use super::{ProbeResult, Spec};
+use crate::service::{Service, State};
+use crate::sync::Arc;
+use crate::time::{SECOND_US, Time};
+
+/// A service and how it is to be watched.
+#[derive(Clone)]
+pub struct Target {
+    /// The live service.
+    pub service: Arc<Service>,
+    /// Is it in service, and is it probed?
+    pub watch: Watched,
+    /// `-monThreshold`: the weights of UP monitors must reach it; 0 asks for all monitors.
+    pub threshold: u32,
+    /// Bound monitors with their weights.
+    pub monitors: Vec<(Arc<Spec>, u32)>,
+}
+
+/// How a service is watched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Watched {
+    /// By its monitors.
+    Probed,
+    /// `-healthMonitor NO`: UP without a probe.
+    TakenAsUp,
+    /// Disabled: OUT OF SERVICE and not probed.
+    Disabled,
+}
+
+/// A probe that is due now.
+#[derive(Debug)]
+pub struct Due {
+    /// To bring the result back under.
+    pub key: ProbeKey,
+    /// Where to connect to.
+    pub to: SocketAddr,
+    /// What to ask.
+    pub spec: Arc<Spec>,
+}
+
+/// One monitor on one service, as long as it probes the same thing.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ProbeKey(u64);
+
+/// A service changed its state.
+#[derive(Clone)]
+pub struct Transition {
+    /// Which.
+    pub service: Arc<Service>,
+    /// Its state before.
+    pub from: State,
+    /// Its state now.
+    pub to: State,
+    /// Monitor name and last response, when a probe caused it.
+    pub cause: Option<(Box<str>, ProbeResult)>,
+}
+
+/// What is known of one monitor on one service.
+pub struct Status<'a> {
+    /// The monitor.
+    pub spec: &'a Spec,
+    /// Its weight for `monThreshold`.
+    pub weight: u32,
+    /// Its results so far.
+    pub machine: &'a Machine,
+}
+
+/// All monitors of all services.
+pub struct Schedule {
+    entries: BTreeMap<usize, Entry>,
+    probes: BTreeMap<ProbeKey, Probing>,
+    due: BTreeSet<(Time, ProbeKey)>,
+    next_key: u64,
+    /// When the next first probe may start.
+    next_first: Time,
+    seed: u64,
+}
+
+struct Entry {
+    service: Arc<Service>,
+    watch: Watched,
+    threshold: u32,
+    keys: Vec<ProbeKey>,
+}
+
+struct Probing {
+    service: usize,
+    to: SocketAddr,
+    spec: Arc<Spec>,
+    weight: u32,
+    machine: Machine,
+    /// `Some` while a probe runs.
+    started: Option<Time>,
+    /// When it is due, while none runs.
+    due: Time,
+    first: bool,
+}
+
+impl Schedule {
+    /// Nothing to probe yet. `seed` spreads the probes over their interval.
+    pub fn new(seed: u64) -> Schedule {
+        Schedule {
+            entries: BTreeMap::new(),
+            probes: BTreeMap::new(),
+            due: BTreeSet::new(),
+            next_key: 0,
+            next_first: Time::ZERO,
+            seed,
+        }
+    }
+
+    /// Watches exactly these targets from now on. Returns the probes that must stop and the services that changed
+    /// their state by it.
+    pub fn reconfigure(&mut self, targets: Vec<Target>, now: Time) -> (Vec<ProbeKey>, Vec<Transition>) {
+        let before = std::mem::take(&mut self.entries);
+        let mut kept: BTreeSet<ProbeKey> = BTreeSet::new();
+        for target in &targets {
+            let id = identity(&target.service);
+            let old = before.get(&id).map(|e| e.keys.clone()).unwrap_or_default();
+            let keys = match target.watch {
+                Watched::Probed => self.adopt(target, &old, now),
+                Watched::TakenAsUp | Watched::Disabled => Vec::new(),
+            };
+            kept.extend(&keys);
+            let entry = Entry {
+                service: Arc::clone(&target.service),
+                watch: target.watch,
+                threshold: target.threshold,
+                keys,
+            };
+            self.entries.insert(id, entry);
+        }
+        let stopped: Vec<ProbeKey> = self.probes.keys().filter(|k| !kept.contains(k)).copied().collect();
+        for key in &stopped {
+            self.forget(*key);
+        }
+        let ids: Vec<usize> = self.entries.keys().copied().collect();
+        let changed = ids.into_iter().filter_map(|id| self.settle(id, None, now)).collect();
+        (stopped, changed)
+    }
+
+    /// When the next probe is due.
+    pub fn next_due(&self) -> Option<Time> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    /// Up to `limit` probes that are due; each runs until `finished` is told its key.
+    pub fn take_due(&mut self, now: Time, limit: usize) -> Vec<Due> {
+        let mut taken = Vec::new();
+        while taken.len() < limit {
+            let Some(&(at, key)) = self.due.first() else { break };
+            if at > now {
+                break;
+            }
+            self.due.pop_first();
+            if let Some(probing) = self.probes.get_mut(&key) {
+                probing.started = Some(now);
+                taken.push(Due { key, to: probing.to, spec: Arc::clone(&probing.spec) });
+            }
+        }
+        taken
+    }
+
+    /// A probe has ended. Results of probes that were stopped are ignored.
+    pub fn finished(&mut self, key: ProbeKey, result: ProbeResult, now: Time) -> Option<Transition> {
+        let seed = self.seed;
+        let probing = self.probes.get_mut(&key)?;
+        let started = probing.started.take()?;
+        probing.machine.record(result.clone(), &probing.spec.timing);
+        let mut due = probing.machine.next_due(&probing.spec.timing, started, now);
+        if probing.first {
+            probing.first = false;
+            // The first probes of many services start together; from the second on they are spread out.
+            let early = spread(seed ^ key.0, probing.spec.timing.interval_us);
+            due = Time::from_us(due.as_us().saturating_sub(early)).max(now);
+        }
+        probing.due = due;
+        self.due.insert((due, key));
+        let (id, cause) = (probing.service, (probing.spec.name.clone(), result));
+        self.settle(id, Some(cause), now)
+    }
+
+    /// The monitors of a service, in binding order.
+    pub fn monitors(&self, service: &Arc<Service>) -> Vec<Status<'_>> {
+        let keys = self.entries.get(&identity(service)).map(|e| e.keys.as_slice()).unwrap_or_default();
+        let of = |key| self.probes.get(key);
+        keys.iter()
+            .filter_map(of)
+            .map(|p| Status { spec: &p.spec, weight: p.weight, machine: &p.machine })
+            .collect()
+    }
+
+    /// Has every monitor that runs given its first result?
+    pub fn all_probed(&self) -> bool {
+        self.probes.values().all(|p| p.machine.last.is_some())
+    }
+
+    /// The keys of a target's enabled monitors: known ones go on, new ones are due at once.
+    fn adopt(&mut self, target: &Target, old: &[ProbeKey], now: Time) -> Vec<ProbeKey> {
+        let mut keys = Vec::new();
+        for (spec, weight) in target.monitors.iter().filter(|(spec, _)| spec.enabled) {
+            let to = spec.destination(target.service.address());
+            let known =
+                old.iter().copied().find(|k| self.probes.get(k).is_some_and(|p| p.spec.name == spec.name));
+            let key = match known {
+                Some(key) if self.asks_the_same(key, spec, to) => {
+                    self.retime(key, spec, *weight, now);
+                    key
+                }
+                Some(key) => {
+                    let history = self.probes.get(&key).map(|p| p.machine.clone());
+                    self.begin(target, (spec, *weight, to), history, now)
+                }
+                None => {
+                    // A monitor that joins a service that others hold UP must fail before it counts against it.
+                    let joins_up = !old.is_empty() && target.service.state() == State::Up;
+                    let health = if joins_up { Health::Up } else { Health::Unknown };
+                    self.begin(target, (spec, *weight, to), Some(Machine::new(health)), now)
+                }
+            };
+            keys.push(key);
+        }
+        keys
+    }
+
+    fn asks_the_same(&self, key: ProbeKey, spec: &Spec, to: SocketAddr) -> bool {
+        self.probes
+            .get(&key)
+            .is_some_and(|p| p.to == to && p.spec.kind == spec.kind && p.spec.sense == spec.sense)
+    }
+
+    /// Adopts new timing; what is due later than the new interval allows is brought forward.
+    fn retime(&mut self, key: ProbeKey, spec: &Arc<Spec>, weight: u32, now: Time) {
+        let Some(probing) = self.probes.get_mut(&key) else { return };
+        probing.weight = weight;
+        let changed = probing.spec.timing != spec.timing;
+        probing.spec = Arc::clone(spec);
+        if changed && probing.started.is_none() && !probing.first {
+            let wait = match probing.machine.health() {
+                Health::Down => spec.timing.down_time_us,
+                _ => spec.timing.interval_us,
+            };
+            let due = probing.due.min(now.plus_us(wait));
+            self.due.remove(&(probing.due, key));
+            probing.due = due;
+            self.due.insert((due, key));
+        }
+    }
+
+    fn begin(
+        &mut self,
+        target: &Target,
+        (spec, weight, to): (&Arc<Spec>, u32, SocketAddr),
+        machine: Option<Machine>,
+        now: Time,
+    ) -> ProbeKey {
+        let key = ProbeKey(self.next_key);
+        self.next_key += 1;
+        let due = self.next_first.max(now);
+        self.next_first = due.plus_us(SECOND_US / FIRST_PROBES_PER_SECOND);
+        let probing = Probing {
+            service: identity(&target.service),
+            to,
+            spec: Arc::clone(spec),
+            weight,
+            machine: machine.unwrap_or_else(|| Machine::new(Health::Unknown)),
+            started: None,
+            due,
+            first: true,
+        };
+        self.probes.insert(key, probing);
+        self.due.insert((due, key));
+        key
+    }
+
+    fn forget(&mut self, key: ProbeKey) {
+        if let Some(probing) = self.probes.remove(&key) {
+            self.due.remove(&(probing.due, key));
+        }
+    }
+
+    /// Writes a service's state and response time as its monitors have them now.
+    fn settle(&self, id: usize, cause: Option<(Box<str>, ProbeResult)>, now: Time) -> Option<Transition> {
+        let entry = self.entries.get(&id)?;
+        let probes = || entry.keys.iter().filter_map(|key| self.probes.get(key));
+        let to = match entry.watch {
+            Watched::Disabled => State::OutOfService,
+            Watched::TakenAsUp => State::Up,
+            Watched::Probed => {
+                health::combine(probes().map(|p| (p.machine.health(), p.weight)), entry.threshold)
+            }
+        };
+        // The response time goes first, so that a service that comes UP has it already.
+        let measuring = probes().filter(|p| p.spec.measures()).map(|p| &p.machine);
+        entry.service.set_response_time(health::response_time(measuring), now);
+        let from = entry.service.state();
+        entry.service.set_state(to, now);
+        (from != to).then(|| Transition { service: Arc::clone(&entry.service), from, to, cause })
+    }
+}
+
+/// A live service is known by its object: a name removed and added again is another service.
+fn identity(service: &Arc<Service>) -> usize {
+    Arc::as_ptr(service).addr()
+}
+
+/// A number below `below` that looks random (splitmix64).
+fn spread(seed: u64, below: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z ^ (z >> 31)) % below.max(1)
+}
+
+/// Ruling 3 of `spec/methods.md`.
+const FIRST_PROBES_PER_SECOND: u64 = 2_000;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,240 @@
+//! The schedule in virtual time.
+
+use proptest::prelude::*;
+
+use super::super::health::Timing;
+use super::super::{Finding, Kind, Sense, Verdict};
+use super::*;
+use crate::service::ResponseTime;
+
+fn service(name: &str) -> Arc<Service> {
+    Service::new(name, "10.0.0.1:80".parse().unwrap(), State::Down)
+}
+
+fn monitor(name: &str, timing: Timing) -> Arc<Spec> {
+    Arc::new(Spec {
+        name: name.into(),
+        kind: Kind::Tcp,
+        timing,
+        learns_response_time: true,
+        sense: Sense::Direct,
+        destination_ip: None,
+        destination_port: None,
+        enabled: true,
+    })
+}
+
+fn target(service: &Arc<Service>, monitors: &[&Arc<Spec>]) -> Target {
+    Target {
+        service: Arc::clone(service),
+        watch: Watched::Probed,
+        threshold: 0,
+        monitors: monitors.iter().map(|m| (Arc::clone(m), 1)).collect(),
+    }
+}
+
+fn good(us: u64) -> ProbeResult {
+    ProbeResult { verdict: Verdict::Success, finding: Finding::Connected, response_us: Some(us) }
+}
+
+fn bad() -> ProbeResult {
+    ProbeResult { verdict: Verdict::Failure, finding: Finding::Refused, response_us: None }
+}
+
+fn at(ms: u64) -> Time {
+    Time::from_us(ms * 1_000)
+}
+
+/// Runs until `end`; every probe takes 1 ms and ends as `answer` says. Returns when each started.
+fn run(
+    schedule: &mut Schedule,
+    end: Time,
+    mut answer: impl FnMut(&Due, Time) -> ProbeResult,
+) -> Vec<(Time, Box<str>)> {
+    let mut started = Vec::new();
+    while let Some(now) = schedule.next_due().filter(|t| *t <= end) {
+        for due in schedule.take_due(now, usize::MAX) {
+            started.push((now, due.spec.name.clone()));
+            let result = answer(&due, now);
+            schedule.finished(due.key, result, now.plus_us(1_000));
+        }
+    }
+    started
+}
+
+#[test]
+fn m35_a_service_takes_no_work_before_its_first_success() {
+    let (s, m) = (service("s"), monitor("m", Timing::default()));
+    let mut schedule = Schedule::new(1);
+    schedule.reconfigure(vec![target(&s, &[&m])], at(0));
+    assert_eq!((s.state(), s.response_time()), (State::Down, ResponseTime::Pending));
+    let due = schedule.take_due(at(0), 9).remove(0);
+    assert!(schedule.take_due(at(60_000), 9).is_empty(), "a probe that runs is not due again");
+    let change = schedule.finished(due.key, good(700), at(1)).unwrap();
+    assert_eq!((change.from, change.to), (State::Down, State::Up));
+    assert_eq!((s.state(), s.response_time()), (State::Up, ResponseTime::Known(700)));
+}
+
+#[test]
+fn a_dead_service_is_down_after_retries_intervals_and_probed_each_down_time() {
+    let (s, m) = (service("s"), monitor("m", Timing::default()));
+    let mut schedule = Schedule::new(7);
+    schedule.reconfigure(vec![target(&s, &[&m])], at(0));
+    run(&mut schedule, at(9_999), |_, _| good(1));
+    let mut failures = Vec::new();
+    run(&mut schedule, at(200_000), |_, now| {
+        failures.push((now, s.state()));
+        bad()
+    });
+    let gaps: Vec<u64> = failures.windows(2).map(|w| w[1].0.since_us(w[0].0) / 1_000).collect();
+    assert_eq!(gaps[..4], [5_000, 5_000, 30_001, 30_001]);
+    let states: Vec<State> = failures.iter().map(|f| f.1).collect();
+    assert_eq!(states[..4], [State::Up, State::Up, State::Up, State::Down]);
+}
+
+#[test]
+fn m31_the_same_address_behind_two_names_has_two_states() {
+    let (a, b) = (service("a"), service("b"));
+    let (ma, mb) = (monitor("ma", Timing::default()), monitor("mb", Timing::default()));
+    let mut schedule = Schedule::new(1);
+    schedule.reconfigure(vec![target(&a, &[&ma]), target(&b, &[&mb])], at(0));
+    run(&mut schedule, at(60_000), |due, _| if &*due.spec.name == "ma" { good(1) } else { bad() });
+    assert_eq!((a.state(), b.state()), (State::Up, State::Down));
+}
+
+#[test]
+fn first_probes_are_paced_and_later_ones_spread() {
+    let m = monitor("m", Timing::default());
+    let services: Vec<Arc<Service>> = (0..4_000).map(|i| service(&i.to_string())).collect();
+    let mut schedule = Schedule::new(42);
+    schedule.reconfigure(services.iter().map(|s| target(s, &[&m])).collect(), at(0));
+    let started = run(&mut schedule, at(20_000), |_, _| good(1));
+    let first = started.iter().filter(|(t, _)| *t < at(1_000)).count();
+    assert!((2_000..=2_600).contains(&first), "{first} probes in the first second");
+    // 4,000 monitors each 5 s are 800 a second, evenly: no second has more than half as much again.
+    for second in 8..20 {
+        let n = started
+            .iter()
+            .filter(|(t, _)| *t >= at(second * 1_000) && *t < at(second * 1_000 + 1_000))
+            .count();
+        assert!((400..1_200).contains(&n), "{n} probes in second {second}");
+    }
+}
+
+#[test]
+fn m27_reconfiguring_keeps_history_and_never_doubles_a_checker() {
+    let (s, m) = (service("s"), monitor("m", Timing::default()));
+    let mut schedule = Schedule::new(1);
+    schedule.reconfigure(vec![target(&s, &[&m])], at(0));
+    run(&mut schedule, at(6_000), |_, _| good(1));
+    for _ in 0..20 {
+        let (stopped, changed) = schedule.reconfigure(vec![target(&s, &[&m])], at(6_000));
+        assert!(stopped.is_empty() && changed.is_empty());
+    }
+    assert_eq!(s.state(), State::Up);
+    let started = run(&mut schedule, at(66_000), |_, _| good(1));
+    assert_eq!(started.len(), 12, "one probe each 5 s for 60 s");
+}
+
+#[test]
+fn a_removed_service_stops_and_one_of_the_same_name_is_new() {
+    let (s, m) = (service("s"), monitor("m", Timing::default()));
+    let mut schedule = Schedule::new(1);
+    schedule.reconfigure(vec![target(&s, &[&m])], at(0));
+    let due = schedule.take_due(at(0), 1).remove(0);
+    let again = service("s");
+    let (stopped, _) = schedule.reconfigure(vec![target(&again, &[&m])], at(1));
+    assert_eq!(stopped, [due.key]);
+    assert!(schedule.finished(due.key, good(1), at(2)).is_none());
+    assert_eq!((s.state(), again.state()), (State::Down, State::Down));
+}
+
+#[test]
+fn a_monitor_that_joins_an_up_service_must_fail_first() {
+    let (s, m) = (service("s"), monitor("m", Timing::default()));
+    let joined = monitor("joined", Timing::default());
+    let mut schedule = Schedule::new(1);
+    schedule.reconfigure(vec![target(&s, &[&m])], at(0));
+    run(&mut schedule, at(1_000), |_, _| good(1));
+    schedule.reconfigure(vec![target(&s, &[&m, &joined])], at(1_000));
+    assert_eq!(s.state(), State::Up);
+    run(&mut schedule, at(40_000), |due, _| if &*due.spec.name == "m" { good(1) } else { bad() });
+    assert_eq!(s.state(), State::Down);
+    assert_eq!(schedule.monitors(&s).len(), 2);
+}
+
+#[test]
+fn what_is_not_probed_is_up_or_out_of_service() {
+    let (s, m) = (service("s"), monitor("m", Timing::default()));
+    let mut schedule = Schedule::new(1);
+    let mut off = (*m).clone();
+    off.enabled = false;
+    schedule.reconfigure(vec![target(&s, &[&Arc::new(off)])], at(0));
+    assert_eq!((s.state(), s.response_time()), (State::Up, ResponseTime::Never));
+    for (watch, state) in [(Watched::Disabled, State::OutOfService), (Watched::TakenAsUp, State::Up)] {
+        let (_, changed) = schedule.reconfigure(vec![Target { watch, ..target(&s, &[&m]) }], at(1));
+        assert_eq!((s.state(), changed.len(), schedule.next_due()), (state, 1, None));
+    }
+    schedule.reconfigure(vec![Target { watch: Watched::Disabled, ..target(&s, &[&m]) }], at(2));
+    schedule.reconfigure(vec![target(&s, &[&m])], at(3));
+    assert_eq!((s.state(), schedule.next_due()), (State::Down, Some(at(3))), "enabling restores probing");
+}
+
+#[test]
+fn a_shorter_interval_takes_effect_at_once() {
+    let (s, slow) = (service("s"), monitor("m", Timing { interval_us: 3_600_000_000, ..Timing::default() }));
+    let mut schedule = Schedule::new(1);
+    schedule.reconfigure(vec![target(&s, &[&slow])], at(0));
+    run(&mut schedule, at(10), |_, _| good(1));
+    schedule.reconfigure(vec![target(&s, &[&monitor("m", Timing::default())])], at(20));
+    assert!(schedule.next_due().unwrap() <= at(5_020));
+    assert_eq!(s.state(), State::Up);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Services come, go, flap and are reconfigured. After every step: the state that is published is the one the
+    /// machines give, each monitor has at most one probe, and nothing is forgotten: each idle one is due.
+    #[test]
+    fn states_always_follow_the_machines(
+        seed in any::<u64>(),
+        events in proptest::collection::vec((0u8..5, 0usize..4, any::<bool>(), 0u64..8_000), 1..200),
+    ) {
+        let services: Vec<Arc<Service>> = (0..4).map(|i| service(&i.to_string())).collect();
+        let specs = [monitor("a", Timing::default()), monitor("b", Timing { retries: 1, ..Timing::default() })];
+        let mut bound = [true; 4];
+        let mut schedule = Schedule::new(seed);
+        let mut running: Vec<Due> = Vec::new();
+        let mut now = Time::ZERO;
+        for (event, which, pass, wait_ms) in events {
+            now = now.plus_us(wait_ms * 1_000);
+            match event {
+                0 => {
+                    bound[which] = !bound[which];
+                    let targets = services.iter().zip(bound).filter(|(_, b)| *b)
+                        .map(|(s, _)| target(s, &[&specs[0], &specs[1]])).collect();
+                    schedule.reconfigure(targets, now);
+                }
+                1..=2 => running.extend(schedule.take_due(now, which + 1)),
+                _ => if let Some(due) = running.pop() {
+                    schedule.finished(due.key, if pass { good(10) } else { bad() }, now);
+                },
+            }
+            let mut in_flight: Vec<ProbeKey> = running.iter().map(|d| d.key).collect();
+            let count = in_flight.len();
+            in_flight.sort_unstable();
+            in_flight.dedup();
+            prop_assert_eq!(in_flight.len(), count);
+            for (key, probing) in &schedule.probes {
+                prop_assert_eq!(probing.started.is_none(), schedule.due.contains(&(probing.due, *key)));
+            }
+            for entry in schedule.entries.values() {
+                let machines = schedule.monitors(&entry.service);
+                let all_up = machines.iter().all(|m| m.machine.health() == Health::Up);
+                prop_assert_eq!(machines.len(), 2);
+                prop_assert_eq!(entry.service.state() == State::Up, all_up);
+            }
+        }
+    }
+}
