@@ -1,1 +1,192 @@
 //! One thread per core that carries traffic: sockets in, engine decides, sockets out.
+//!
+//! Owns every traffic socket and the threads that serve them. Never decides anything about a request (that is
+//! [`steelyard_core::proxy`]) and never touches the configuration: a change arrives as a whole [`Snapshot`] in a
+//! worker's mailbox. The hard question here: how a change reaches N threads without a lock on the traffic path and
+//! without a snapshot that is published before its listeners are bound.
+
+mod driver;
+mod lingering;
+mod listener;
+mod mailbox;
+mod socket;
+mod sys;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use steelyard_core::proxy::limits::Limits;
+use steelyard_core::snapshot::Snapshot;
+use steelyard_core::time::Time;
+
+use driver::Worker;
+use mailbox::{Listen, Mailbox, Message};
+
+/// The program's one data-plane clock: monotonic microseconds since it was started. All workers and the control
+/// thread hold copies of the same one.
+#[derive(Clone, Copy)]
+pub struct Clock {
+    origin: Instant,
+}
+
+impl Clock {
+    /// A clock that reads zero now.
+    pub fn start() -> Clock {
+        Clock { origin: Instant::now() }
+    }
+
+    /// The time now.
+    pub fn now(&self) -> Time {
+        Time::from_us(self.origin.elapsed().as_micros() as u64)
+    }
+}
+
+/// An address that could not be opened; everything else of the snapshot is served.
+#[derive(Debug)]
+pub struct BindFailure {
+    /// The virtual server that wanted it.
+    pub vserver: String,
+    /// The address.
+    pub address: SocketAddr,
+    /// Why not.
+    pub error: io::Error,
+}
+
+/// What workers count for the operator; shared with them.
+#[derive(Default)]
+pub struct Counters {
+    /// Client connections that were closed at once because the process had no descriptor left for them.
+    pub refused_without_descriptor: AtomicU64,
+}
+
+/// The running workers. Dropping it leaves them running; [`Workers::stop`] ends them.
+pub struct Workers {
+    threads: Vec<JoinHandle<()>>,
+    mailboxes: Vec<Arc<Mailbox>>,
+    counters: Arc<Counters>,
+    /// Open addresses. A lease is held by every listener of its address.
+    open: BTreeMap<SocketAddr, Weak<()>>,
+    /// Addresses that workers may still be serving the last queued connections of.
+    closing: Vec<(SocketAddr, Weak<()>)>,
+}
+
+impl Workers {
+    /// Starts `threads` workers that serve nothing yet, and raises the limit of open descriptors to what the host
+    /// allows.
+    ///
+    /// # Errors
+    /// What the system refuses: a thread, an epoll instance, a descriptor.
+    pub fn start(threads: usize, clock: Clock) -> io::Result<Workers> {
+        raise_descriptor_limit();
+        let counters = Arc::new(Counters::default());
+        let mut workers = Workers {
+            threads: Vec::new(),
+            mailboxes: Vec::new(),
+            counters: Arc::clone(&counters),
+            open: BTreeMap::new(),
+            closing: Vec::new(),
+        };
+        for number in 0..threads.max(1) {
+            let mailbox = Arc::new(Mailbox::new()?);
+            let worker = Worker::new(Limits::default(), clock, Arc::clone(&mailbox), Arc::clone(&counters))?;
+            let name = format!("worker-{number}");
+            workers.threads.push(std::thread::Builder::new().name(name).spawn(move || worker.run_or_exit())?);
+            workers.mailboxes.push(mailbox);
+        }
+        Ok(workers)
+    }
+
+    /// Binds what is new, then publishes the snapshot to every worker, which close what is gone. An address that
+    /// cannot be bound is returned with the reason and tried again at the next call; the rest is served.
+    pub fn publish(&mut self, snapshot: Arc<Snapshot>) -> Vec<BindFailure> {
+        let mut failures = Vec::new();
+        let mut names: BTreeMap<SocketAddr, Arc<str>> = BTreeMap::new();
+        let mut opened: Vec<Vec<Listen>> = self.mailboxes.iter().map(|_| Vec::new()).collect();
+        for vserver in &snapshot.vservers {
+            let Some(address) = vserver.address else { continue };
+            let taken = names.contains_key(&address);
+            let bound = if taken { Err(in_use_here()) } else { self.open(address, &mut opened) };
+            match bound {
+                Ok(()) => drop(names.insert(address, Arc::from(&*vserver.name))),
+                Err(error) => {
+                    failures.push(BindFailure { vserver: vserver.name.to_string(), address, error })
+                }
+            }
+        }
+        self.forget_closed(&names);
+        let names = Arc::new(names);
+        for (mailbox, opened) in self.mailboxes.iter().zip(opened) {
+            let (snapshot, names) = (Arc::clone(&snapshot), Arc::clone(&names));
+            mailbox.post(Message::Adopt { snapshot, names, opened });
+        }
+        failures
+    }
+
+    /// What the workers have counted so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Ends the workers: no new connection is accepted, transactions in progress may end until `grace` is over.
+    /// Returns when the threads have ended.
+    pub fn stop(self, grace: Duration) {
+        for mailbox in &self.mailboxes {
+            mailbox.post(Message::Stop { grace_us: grace.as_micros() as u64 });
+        }
+        for thread in self.threads {
+            // A worker that panics ends the process itself, so there is no result to look at.
+            drop(thread.join());
+        }
+    }
+
+    fn open(&mut self, address: SocketAddr, opened: &mut [Vec<Listen>]) -> io::Result<()> {
+        if self.open.contains_key(&address) {
+            return Ok(());
+        }
+        let ours_until_closed =
+            self.closing.iter().any(|(a, lease)| *a == address && lease.strong_count() > 0);
+        let sharing =
+            if ours_until_closed { listener::Sharing::WithOurOld } else { listener::Sharing::Exclusive };
+        let sockets = listener::bind_all(address, opened.len(), sharing)?;
+        let lease = Arc::new(());
+        self.open.insert(address, Arc::downgrade(&lease));
+        for (worker, socket) in opened.iter_mut().zip(sockets) {
+            worker.push(Listen { address, socket, lease: Arc::clone(&lease) });
+        }
+        Ok(())
+    }
+
+    fn forget_closed(&mut self, names: &BTreeMap<SocketAddr, Arc<str>>) {
+        self.closing.retain(|(_, lease)| lease.strong_count() > 0);
+        let closing = &mut self.closing;
+        self.open.retain(|address, lease| {
+            let stays = names.contains_key(address);
+            if !stays {
+                closing.push((*address, Weak::clone(lease)));
+            }
+            stays
+        });
+    }
+}
+
+impl Counters {
+    fn refuse_without_descriptor(&self) {
+        self.refused_without_descriptor.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn in_use_here() -> io::Error {
+    io::Error::new(io::ErrorKind::AddrInUse, "another virtual server has this address and port")
+}
+
+/// A limit that cannot be raised is no reason not to serve: accept copes with a shortage.
+fn raise_descriptor_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}

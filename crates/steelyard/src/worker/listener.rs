@@ -1,0 +1,242 @@
+//! Listening: how an address is bound for all workers, how a worker accepts, and how it stops without resetting
+//! anybody.
+//!
+//! Two hard questions. `SO_REUSEPORT` would let a second process of the same user in silently, so the first socket is
+//! bound without it. And closing a listener resets what waits in its queue, so SYNs are dropped first and the queue
+//! is served empty before the socket goes.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
+use socket2::{SockFilter, SockRef};
+use steelyard_core::time::{MILLISECOND_US, Time};
+
+use super::Counters;
+use super::mailbox::Listen;
+use super::socket::{Source, reset};
+
+/// Who may already listen on an address that is to be bound.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sharing {
+    /// Nobody.
+    Exclusive,
+    /// Listeners of this process that are being closed.
+    WithOurOld,
+}
+
+/// Binds and listens `count` times on `address`; an address that the host does not have (yet) is bound all the same.
+///
+/// # Errors
+/// Whatever the system says, above all that the address is in use. Nothing stays bound then.
+pub(super) fn bind_all(address: SocketAddr, count: usize, sharing: Sharing) -> io::Result<Vec<OwnedFd>> {
+    let mut sockets = Vec::with_capacity(count);
+    for nth in 0..count {
+        let socket = open(address)?;
+        let exclusive = nth == 0 && sharing == Sharing::Exclusive;
+        sockopt::set_socket_reuseport(&socket, !exclusive)?;
+        rustix::net::bind(&socket, &address)?;
+        sockopt::set_socket_reuseport(&socket, true)?;
+        sockets.push(socket);
+    }
+    for socket in &sockets {
+        rustix::net::listen(socket, BACKLOG)?;
+    }
+    Ok(sockets)
+}
+
+fn open(address: SocketAddr) -> io::Result<OwnedFd> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    if address.is_ipv4() {
+        sockopt::set_ip_freebind(&socket, true)?;
+    } else {
+        sockopt::set_ipv6_freebind(&socket, true)?;
+        sockopt::set_ipv6_v6only(&socket, true)?;
+    }
+    // Accepted sockets inherit these, which saves a call for each of them.
+    super::socket::prepare(&socket)?;
+    Ok(socket)
+}
+
+/// The listeners of one worker.
+pub(super) struct Listeners {
+    list: slab::Slab<Listener>,
+    counters: Arc<Counters>,
+    /// Given up to be able to accept, and close, one connection when no other descriptor is left.
+    reserve: Option<OwnedFd>,
+}
+
+struct Listener {
+    address: SocketAddr,
+    vserver: Arc<str>,
+    socket: OwnedFd,
+    /// Accepts until then, without new SYNs; then closes.
+    closes_at: Option<Time>,
+    /// Is not asked before then: the process is short of descriptors or memory.
+    rests_until: Option<Time>,
+    _lease: Arc<()>,
+}
+
+/// What one attempt to accept came to.
+pub(super) enum Accepted {
+    /// A connection from this address.
+    Client(OwnedFd, SocketAddr),
+    /// Nobody waits.
+    Nobody,
+    /// Somebody came and went, or was sent away; others may wait.
+    Lost,
+}
+
+impl Listeners {
+    pub fn new(counters: Arc<Counters>) -> Listeners {
+        Listeners { list: slab::Slab::new(), counters, reserve: open_reserve() }
+    }
+
+    /// Takes over newly bound listeners, renames what stays and starts closing every address not in `names`.
+    pub fn adopt(
+        &mut self,
+        epoll: &OwnedFd,
+        opened: Vec<Listen>,
+        names: &BTreeMap<SocketAddr, Arc<str>>,
+        now: Time,
+    ) {
+        for (_, listener) in &mut self.list {
+            match names.get(&listener.address) {
+                Some(name) if listener.closes_at.is_none() => listener.vserver = Arc::clone(name),
+                _ => listener.start_closing(now),
+            }
+        }
+        for Listen { address, socket, lease } in opened {
+            let Some(vserver) = names.get(&address).map(Arc::clone) else { continue };
+            let entry = self.list.vacant_entry();
+            let data = EventData::new_u64(Source::Listener(entry.key() as u32).to_bits());
+            // Fails only without memory for the registration; the other workers' listeners serve the address then.
+            if epoll::add(epoll, &socket, data, EventFlags::IN).is_ok() {
+                let (closes_at, rests_until) = (None, None);
+                entry.insert(Listener { address, vserver, socket, closes_at, rests_until, _lease: lease });
+            }
+        }
+    }
+
+    /// Starts closing all of them.
+    pub fn close_all(&mut self, now: Time) {
+        self.list.iter_mut().for_each(|(_, listener)| listener.start_closing(now));
+    }
+
+    /// Is every listener gone?
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The virtual server of a listener.
+    pub fn vserver(&self, key: u32) -> Option<Arc<str>> {
+        self.list.get(key as usize).map(|l| Arc::clone(&l.vserver))
+    }
+
+    /// One attempt at a listener that epoll called readable.
+    pub fn accept(&mut self, key: u32, epoll: &OwnedFd, now: Time) -> Accepted {
+        let Some(listener) = self.list.get_mut(key as usize) else { return Accepted::Nobody };
+        match rustix::net::acceptfrom_with(&listener.socket, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
+            Ok((socket, peer)) => match peer.and_then(|p| SocketAddr::try_from(p).ok()) {
+                Some(peer) => Accepted::Client(socket, peer),
+                None => Accepted::Lost,
+            },
+            Err(Errno::AGAIN) => Accepted::Nobody,
+            Err(Errno::MFILE | Errno::NFILE) => self.refuse_one(key, epoll, now),
+            Err(Errno::NOBUFS | Errno::NOMEM) => {
+                listener.rest(key, epoll, now);
+                Accepted::Nobody
+            }
+            Err(_) => Accepted::Lost,
+        }
+    }
+
+    /// Wakes those that rested long enough and closes those whose time is up.
+    pub fn expire(&mut self, epoll: &OwnedFd, now: Time) {
+        self.list.retain(|key, listener| {
+            if listener.rests_until.is_some_and(|t| t <= now) {
+                listener.rests_until = None;
+                listener.watch(key as u32, epoll, EventFlags::IN);
+            }
+            listener.closes_at.is_none_or(|t| t > now)
+        });
+        if self.reserve.is_none() {
+            self.reserve = open_reserve();
+        }
+    }
+
+    /// When `expire` has something to do.
+    pub fn next_deadline(&self) -> Time {
+        let times = self.list.iter().flat_map(|(_, l)| [l.closes_at, l.rests_until]);
+        times.flatten().min().unwrap_or(Time::NEVER)
+    }
+
+    /// Without a free descriptor a waiting connection cannot even be refused, and epoll would report it for ever.
+    fn refuse_one(&mut self, key: u32, epoll: &OwnedFd, now: Time) -> Accepted {
+        drop(self.reserve.take());
+        let Some(listener) = self.list.get_mut(key as usize) else { return Accepted::Nobody };
+        let accepted =
+            rustix::net::accept_with(&listener.socket, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC);
+        if let Ok(socket) = accepted {
+            self.counters.refuse_without_descriptor();
+            reset(socket);
+        }
+        self.reserve = open_reserve();
+        if self.reserve.is_some() {
+            return Accepted::Lost;
+        }
+        listener.rest(key, epoll, now);
+        Accepted::Nobody
+    }
+}
+
+impl Listener {
+    fn start_closing(&mut self, now: Time) {
+        if self.closes_at.is_none() {
+            // Without the filter the drain still serves what waits; only SYNs of the last moment are lost.
+            let _ = SockRef::from(&self.socket).attach_filter(&DROP_SYN);
+            self.closes_at = Some(now.plus_us(DRAIN_US));
+        }
+    }
+
+    fn rest(&mut self, key: u32, epoll: &OwnedFd, now: Time) {
+        self.rests_until = Some(now.plus_us(REST_US));
+        self.watch(key, epoll, EventFlags::empty());
+    }
+
+    fn watch(&self, key: u32, epoll: &OwnedFd, flags: EventFlags) {
+        let data = EventData::new_u64(Source::Listener(key).to_bits());
+        let _ = epoll::modify(epoll, self.socket.as_fd(), data, flags);
+    }
+}
+
+fn open_reserve() -> Option<OwnedFd> {
+    rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).ok()
+}
+
+/// Waiting connections per listener; the kernel lowers it to net.core.somaxconn.
+const BACKLOG: i32 = 4096;
+
+/// How long a closing listener completes handshakes that had begun. Below the one second after which a client sends
+/// its dropped SYN again, so that the repeated one finds the port closed.
+const DRAIN_US: u64 = 500 * MILLISECOND_US;
+
+/// How long a listener rests when descriptors or memory have run out.
+const REST_US: u64 = 100 * MILLISECOND_US;
+
+/// Classic BPF over the TCP header: drop what has SYN without ACK, pass the rest.
+const DROP_SYN: [SockFilter; 5] = [
+    SockFilter::new(0x30, 0, 0, 13),   // ldb [13]: the flags
+    SockFilter::new(0x54, 0, 0, 0x12), // and SYN|ACK
+    SockFilter::new(0x15, 0, 1, 0x02), // jeq SYN, else skip one
+    SockFilter::new(0x06, 0, 0, 0),    // ret 0: drop
+    SockFilter::new(0x06, 0, 0, u32::MAX),
+];

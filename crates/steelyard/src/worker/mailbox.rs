@@ -1,0 +1,59 @@
+//! How the control thread speaks to a worker: a short list under a lock, and an eventfd that wakes the worker.
+//!
+//! The traffic path looks at neither unless the eventfd has fired.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::event::{EventfdFlags, eventfd};
+use steelyard_core::snapshot::Snapshot;
+
+/// One worker's listener of an address, bound and listening.
+pub(super) struct Listen {
+    pub address: SocketAddr,
+    pub socket: OwnedFd,
+    /// Alive while any worker still listens on the address.
+    pub lease: Arc<()>,
+}
+
+/// What a worker may be told.
+pub(super) enum Message {
+    /// Decide on this snapshot from now on, listen on `opened` too, and on no address that `names` does not have.
+    Adopt { snapshot: Arc<Snapshot>, names: Arc<BTreeMap<SocketAddr, Arc<str>>>, opened: Vec<Listen> },
+    /// Accept nothing more and end when the work in progress has, at the latest after `grace_us`.
+    Stop { grace_us: u64 },
+}
+
+/// One worker's mailbox.
+pub(super) struct Mailbox {
+    messages: Mutex<Vec<Message>>,
+    wake: OwnedFd,
+}
+
+impl Mailbox {
+    pub fn new() -> std::io::Result<Mailbox> {
+        let wake = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
+        Ok(Mailbox { messages: Mutex::new(Vec::new()), wake })
+    }
+
+    /// Leaves a message and wakes the worker.
+    pub fn post(&self, message: Message) {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner).push(message);
+        // The only failure is a counter at its maximum, and then the worker is awake anyway.
+        let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
+    }
+
+    /// Everything that was left since the last call, oldest first.
+    pub fn take(&self) -> Vec<Message> {
+        let _ = rustix::io::read(&self.wake, &mut [0u8; 8]);
+        std::mem::take(&mut *self.messages.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl AsFd for Mailbox {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.wake.as_fd()
+    }
+}

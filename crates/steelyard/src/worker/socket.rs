@@ -1,0 +1,470 @@
+//! A worker's sockets: the table behind [`Io`], reading and writing, and what epoll's words mean.
+//!
+//! Never decides what is sent or when a connection ends; that is the engine's. The hard question: edge-triggered
+//! readiness is reported once, so every socket remembers what was reported (`readable`, `hangup`) until it has been
+//! used up, whether or not the engine wanted data in between.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, sockopt};
+use steelyard_core::proxy::io::{Close, ConnId, Gone, Io};
+use steelyard_core::time::Time;
+
+use super::lingering::Lingering;
+use super::{Clock, sys};
+
+/// What an epoll event is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Source {
+    /// A connection that the engine knows.
+    Connection(ConnId),
+    /// A connection that only has to end: its key among the lingering.
+    Lingering(ConnId),
+    /// A listener: its key.
+    Listener(u32),
+    /// The mailbox.
+    Mailbox,
+}
+
+impl Source {
+    /// As epoll carries it: a [`ConnId`] whose slot number leaves its two highest bits to the kind.
+    pub fn to_bits(self) -> u64 {
+        match self {
+            Source::Connection(id) => id.to_bits(),
+            Source::Lingering(key) => key.to_bits() | LINGERING,
+            Source::Listener(key) => u64::from(key) | LISTENER,
+            Source::Mailbox => MAILBOX,
+        }
+    }
+
+    /// The inverse of [`Source::to_bits`].
+    pub fn from_bits(bits: u64) -> Source {
+        let id = ConnId::from_bits(bits & !KIND);
+        match bits & KIND {
+            LINGERING => Source::Lingering(id),
+            LISTENER => Source::Listener(id.index),
+            MAILBOX => Source::Mailbox,
+            _ => Source::Connection(id),
+        }
+    }
+}
+
+const KIND: u64 = 0xc000_0000;
+const LINGERING: u64 = 0x4000_0000;
+const LISTENER: u64 = 0x8000_0000;
+const MAILBOX: u64 = 0xc000_0000;
+
+/// Which side of the proxy a socket is on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Client,
+    Server,
+}
+
+struct Socket {
+    fd: OwnedFd,
+    generation: u32,
+    side: Side,
+    /// The connect has not been answered yet.
+    connecting: bool,
+    /// The engine wants no data now.
+    paused: bool,
+    /// There may be something to read: data, the end, or an error.
+    readable: bool,
+    /// The kernel announced that nothing will follow what is readable now: read until it says so itself.
+    hangup: bool,
+    /// The end of the peer's stream was delivered.
+    ended: bool,
+    /// A send failed; what was received before is still delivered.
+    broken: bool,
+    /// A FIN is wanted behind the queue, or was sent.
+    finishing: bool,
+    /// Is in the ready list.
+    listed: bool,
+    queue: VecDeque<u8>,
+}
+
+/// What reading a connection once came to.
+pub(super) enum Read {
+    /// This many bytes are in the buffer.
+    Data(usize),
+    /// The peer's stream ended.
+    End,
+    /// The connection failed; the socket is closed.
+    Failed,
+    /// Nothing for the engine now.
+    Nothing,
+}
+
+/// What flushing a queue came to.
+#[derive(PartialEq, Eq)]
+pub(super) enum Flush {
+    /// The queue was not empty and is now.
+    Drained,
+    /// The queue was empty before, or is not empty yet.
+    Nothing,
+}
+
+/// The sockets of one worker, by the engine's names.
+pub(super) struct Sockets {
+    clock: Clock,
+    epoll: OwnedFd,
+    table: Vec<Option<Socket>>,
+    clients: usize,
+    /// Readable, not paused, and not waiting for an event.
+    ready: Vec<ConnId>,
+    failed: VecDeque<(ConnId, Gone)>,
+    /// Connections that the engine is done with and the peer is not.
+    pub lingering: Lingering,
+    /// Congestion control for server-side connections, when the host's default is a poor one for them.
+    congestion: Option<&'static str>,
+}
+
+impl Sockets {
+    pub fn new(clock: Clock) -> io::Result<Sockets> {
+        Ok(Sockets {
+            clock,
+            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+            table: Vec::new(),
+            clients: 0,
+            ready: Vec::new(),
+            failed: VecDeque::new(),
+            lingering: Lingering::default(),
+            congestion: server_congestion(),
+        })
+    }
+
+    /// The worker's epoll instance.
+    pub fn epoll(&self) -> &OwnedFd {
+        &self.epoll
+    }
+
+    /// Open client connections.
+    pub fn clients(&self) -> usize {
+        self.clients
+    }
+
+    /// Takes an accepted client under the name that the engine gave it.
+    pub fn adopt(&mut self, id: ConnId, fd: OwnedFd) {
+        self.insert(id, fd, Side::Client);
+    }
+
+    /// Notes an event. True when the connection has just been established.
+    pub fn note(&mut self, id: ConnId, flags: EventFlags) -> bool {
+        let Some(socket) = self.socket(id) else { return false };
+        let down = flags.intersects(EventFlags::ERR | EventFlags::HUP);
+        let mut established = false;
+        if socket.connecting {
+            if down {
+                self.failed.push_back((id, Gone::ConnectFailed));
+                return false;
+            }
+            established = flags.contains(EventFlags::OUT);
+            socket.connecting = !established;
+        }
+        socket.hangup |= down || flags.contains(EventFlags::RDHUP);
+        socket.readable |= socket.hangup || flags.contains(EventFlags::IN);
+        // A client that reset is of no interest any more, whatever it sent before; a server's last bytes may be the
+        // answer, and wait until they are wanted.
+        let unread_is_moot = socket.ended || (socket.paused && socket.side == Side::Client);
+        if flags.contains(EventFlags::ERR) && unread_is_moot {
+            self.failed.push_back((id, Gone::Reset));
+        }
+        established
+    }
+
+    /// Reads once into `buffer`, unless the connection is paused or known to be drained.
+    pub fn read(&mut self, id: ConnId, buffer: &mut [u8]) -> Read {
+        let Some(socket) = self.socket(id) else { return Read::Nothing };
+        if !socket.readable || socket.paused || socket.ended || socket.connecting {
+            return Read::Nothing;
+        }
+        loop {
+            match rustix::net::recv(&socket.fd, &mut *buffer, RecvFlags::empty()) {
+                Ok((0, _)) if socket.broken => break,
+                Ok((0, _)) => {
+                    socket.ended = true;
+                    return Read::End;
+                }
+                Ok((read, _)) => {
+                    socket.readable = read == buffer.len() || socket.hangup;
+                    return Read::Data(read);
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) if !socket.broken => {
+                    socket.readable = false;
+                    return Read::Nothing;
+                }
+                Err(_) => break,
+            }
+        }
+        self.remove(id);
+        Read::Failed
+    }
+
+    /// Sends what is queued, as far as the peer takes it.
+    pub fn flush(&mut self, id: ConnId) -> Flush {
+        let Some(socket) = self.socket(id) else { return Flush::Nothing };
+        if socket.queue.is_empty() || socket.connecting {
+            return Flush::Nothing;
+        }
+        match send_queue(&socket.fd, &mut socket.queue) {
+            Ok(true) => {
+                if socket.finishing {
+                    let _ = rustix::net::shutdown(&socket.fd, Shutdown::Write);
+                }
+                Flush::Drained
+            }
+            Ok(false) => Flush::Nothing,
+            Err(_) => {
+                self.break_off(id);
+                Flush::Nothing
+            }
+        }
+    }
+
+    /// Puts a connection that has more to read on the ready list.
+    pub fn list_if_readable(&mut self, id: ConnId) {
+        let Some(socket) = self.socket(id) else { return };
+        if socket.readable && !socket.paused && !socket.ended && !socket.connecting && !socket.listed {
+            socket.listed = true;
+            self.ready.push(id);
+        }
+    }
+
+    /// Is anything waiting that no event will announce?
+    pub fn has_ready(&self) -> bool {
+        !self.ready.is_empty() || !self.failed.is_empty()
+    }
+
+    /// Moves the ready list into `batch`, which must be empty.
+    pub fn take_ready(&mut self, batch: &mut Vec<ConnId>) {
+        std::mem::swap(&mut self.ready, batch);
+        for id in &*batch {
+            if let Some(socket) = self.socket(*id) {
+                socket.listed = false;
+            }
+        }
+    }
+
+    /// The next connection that failed, its socket closed.
+    pub fn next_failed(&mut self) -> Option<(ConnId, Gone)> {
+        let (id, why) = self.failed.pop_front()?;
+        self.remove(id);
+        Some((id, why))
+    }
+
+    fn insert(&mut self, id: ConnId, fd: OwnedFd, side: Side) {
+        let data = EventData::new_u64(Source::Connection(id).to_bits());
+        let connecting = side == Side::Server;
+        if epoll::add(&self.epoll, &fd, data, INTEREST).is_err() {
+            self.failed.push_back((id, if connecting { Gone::ConnectFailed } else { Gone::Reset }));
+            return;
+        }
+        let index = id.index as usize;
+        if self.table.len() <= index {
+            self.table.resize_with(index + 1, || None);
+        }
+        debug_assert!(self.table[index].is_none(), "{id:?} is in use");
+        self.clients += usize::from(side == Side::Client);
+        self.table[index] = Some(Socket {
+            fd,
+            generation: id.generation,
+            side,
+            connecting,
+            paused: false,
+            readable: false,
+            hangup: false,
+            ended: false,
+            broken: false,
+            finishing: false,
+            listed: false,
+            queue: VecDeque::new(),
+        });
+    }
+
+    #[inline]
+    fn socket(&mut self, id: ConnId) -> Option<&mut Socket> {
+        self.table.get_mut(id.index as usize)?.as_mut().filter(|s| s.generation == id.generation)
+    }
+
+    fn remove(&mut self, id: ConnId) -> Option<Socket> {
+        self.socket(id)?;
+        let socket = self.table[id.index as usize].take()?;
+        self.clients -= usize::from(socket.side == Side::Client);
+        Some(socket)
+    }
+
+    /// A send failed. What the peer sent before it went may be an answer, so it is read first.
+    fn break_off(&mut self, id: ConnId) {
+        let Some(socket) = self.socket(id) else { return };
+        socket.broken = true;
+        socket.queue = VecDeque::new();
+        if socket.ended || socket.side == Side::Client {
+            self.failed.push_back((id, Gone::Reset));
+        } else {
+            socket.readable = true;
+            socket.hangup = true;
+            self.list_if_readable(id);
+        }
+    }
+
+    fn try_connect(&mut self, to: SocketAddr) -> rustix::io::Result<OwnedFd> {
+        let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        let fd = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+        prepare(&fd)?;
+        if let Some(name) = self.congestion {
+            let _ = sockopt::set_tcp_congestion(&fd, name);
+        }
+        match rustix::net::connect(&fd, &to) {
+            Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(fd),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Io for Sockets {
+    fn now(&mut self) -> Time {
+        self.clock.now()
+    }
+
+    fn connect(&mut self, id: ConnId, to: SocketAddr) {
+        match self.try_connect(to) {
+            Ok(fd) => self.insert(id, fd, Side::Server),
+            Err(_) => self.failed.push_back((id, Gone::ConnectFailed)),
+        }
+    }
+
+    fn send(&mut self, id: ConnId, bytes: &[u8]) -> usize {
+        let Some(socket) = self.socket(id) else { return 0 };
+        if socket.broken {
+            return 0;
+        }
+        if socket.connecting || !socket.queue.is_empty() {
+            socket.queue.extend(bytes);
+            return socket.queue.len();
+        }
+        match send_all(&socket.fd, bytes) {
+            Ok(sent) => {
+                socket.queue.extend(&bytes[sent..]);
+                socket.queue.len()
+            }
+            Err(_) => {
+                self.break_off(id);
+                0
+            }
+        }
+    }
+
+    fn pause(&mut self, id: ConnId) {
+        if let Some(socket) = self.socket(id) {
+            socket.paused = true;
+        }
+    }
+
+    fn resume(&mut self, id: ConnId) {
+        if let Some(socket) = self.socket(id) {
+            socket.paused = false;
+            self.list_if_readable(id);
+        }
+    }
+
+    fn finish(&mut self, id: ConnId) {
+        let Some(socket) = self.socket(id) else { return };
+        if !socket.finishing {
+            socket.finishing = true;
+            if socket.queue.is_empty() && !socket.connecting {
+                let _ = rustix::net::shutdown(&socket.fd, Shutdown::Write);
+            }
+        }
+    }
+
+    fn close(&mut self, id: ConnId, how: Close) {
+        if !self.failed.is_empty() {
+            self.failed.retain(|(failed, _)| *failed != id);
+        }
+        let Some(socket) = self.remove(id) else { return };
+        let peer_done = socket.ended || socket.side == Side::Server;
+        match how {
+            Close::Reset => reset(socket.fd),
+            Close::Graceful if socket.broken || (socket.queue.is_empty() && peer_done) => drop(socket.fd),
+            Close::Graceful => {
+                let now = self.clock.now();
+                self.lingering.add(&self.epoll, socket.fd, socket.queue, now);
+            }
+        }
+    }
+
+    fn packets(&mut self, id: ConnId) -> u64 {
+        self.socket(id).map_or(0, |socket| sys::tcp_segments(socket.fd.as_fd()))
+    }
+}
+
+/// Options of every traffic socket: no delay for small segments, and probes that find a vanished peer.
+pub(super) fn prepare(socket: &OwnedFd) -> rustix::io::Result<()> {
+    sockopt::set_tcp_nodelay(socket, true)?;
+    sockopt::set_socket_keepalive(socket, true)?;
+    sockopt::set_tcp_keepidle(socket, KEEPALIVE_IDLE)?;
+    sockopt::set_tcp_keepintvl(socket, KEEPALIVE_INTERVAL)
+}
+
+/// Ends a connection by RST.
+pub(super) fn reset(fd: OwnedFd) {
+    let _ = sockopt::set_socket_linger(&fd, Some(Duration::ZERO));
+}
+
+/// Sends as much of the queue as the peer takes; true when nothing is left, and the memory is given back.
+pub(super) fn send_queue(fd: &OwnedFd, queue: &mut VecDeque<u8>) -> rustix::io::Result<bool> {
+    loop {
+        let (front, _) = queue.as_slices();
+        if front.is_empty() {
+            *queue = VecDeque::new();
+            return Ok(true);
+        }
+        let length = front.len();
+        let sent = send_all(fd, front)?;
+        queue.drain(..sent);
+        if sent < length {
+            return Ok(false);
+        }
+    }
+}
+
+/// Sends until the kernel takes no more, so that the next room it has is announced by an event.
+fn send_all(fd: &OwnedFd, bytes: &[u8]) -> rustix::io::Result<usize> {
+    let mut sent = 0;
+    while sent < bytes.len() {
+        match rustix::net::send(fd, &bytes[sent..], SendFlags::NOSIGNAL) {
+            Ok(n) => sent += n,
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(sent)
+}
+
+/// A paced default such as BBR costs CPU between machines of one site and gains nothing there.
+fn server_congestion() -> Option<&'static str> {
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let probe = rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).ok()?;
+    if !sockopt::tcp_congestion(&probe).ok()?.starts_with("bbr") {
+        return None;
+    }
+    ["cubic", "reno"].into_iter().find(|name| sockopt::set_tcp_congestion(&probe, name).is_ok())
+}
+
+/// Registered once, never changed while the engine knows the connection.
+const INTEREST: EventFlags =
+    EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
+
+/// A peer that vanished without a word is found within about two minutes.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);

@@ -1,0 +1,28 @@
+//! The system calls that have no safe wrapper; all unsafe code of the program is here.
+#![allow(unsafe_code)]
+
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// TCP segments sent and received on a connection so far; 0 when the kernel does not say.
+pub(super) fn tcp_segments(socket: BorrowedFd<'_>) -> u64 {
+    let mut info = MaybeUninit::<libc::tcp_info>::zeroed();
+    let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+    // SAFETY: `info` is writable for `length` bytes, which is its size, and both outlive the call; the descriptor is
+    // open because it is borrowed. The kernel writes at most `length` bytes.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if result != 0 {
+        return 0;
+    }
+    // SAFETY: `tcp_info` is plain integers, for which zero bytes are valid; what the kernel did not write is zero.
+    let info = unsafe { info.assume_init() };
+    u64::from(info.tcpi_segs_in) + u64::from(info.tcpi_segs_out)
+}
