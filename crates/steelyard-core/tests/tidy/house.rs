@@ -1,0 +1,207 @@
+//! Lints, unsafe code, documents, and how tests reach other programs.
+
+use crate::repository::{Fault, File, RULES, Repository, code};
+
+/// Every crate takes the workspace's lints, and those deny what must not reach the product.
+pub fn lints(repository: &Repository) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let workspace = repository.text("Cargo.toml");
+    for lint in ["unwrap_used", "expect_used", "panic", "todo", "dbg_macro"] {
+        if !workspace.lines().any(|l| l == format!("{lint} = \"deny\"")) {
+            faults.push(Fault {
+                at: "Cargo.toml".into(),
+                what: format!("[workspace.lints.clippy] does not deny {lint}"),
+            });
+        }
+    }
+    let manifests = |f: &&File| f.path.starts_with("crates/") && f.path.ends_with("/Cargo.toml");
+    for file in repository.files.iter().filter(manifests) {
+        if !file.text.contains("[lints]\nworkspace = true") {
+            faults.push(file.fault(1, "does not take the workspace's lints"));
+        }
+    }
+    let lib = "crates/steelyard-core/src/lib.rs";
+    if !repository.text(lib).contains("#![forbid(unsafe_code)]") {
+        faults.push(Fault { at: lib.into(), what: "core must forbid unsafe code".into() });
+    }
+    faults
+}
+
+/// Unsafe code stands in one file, each piece with its proof.
+pub fn unsafe_code(repository: &Repository) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for file in repository.rust("crates/") {
+        let lines: Vec<&str> = file.text.lines().collect();
+        for (index, line) in code(&file.text).lines().enumerate() {
+            if !line.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|w| w == "unsafe") {
+                continue;
+            }
+            let proof = lines[..index]
+                .iter()
+                .rev()
+                .map(|l| l.trim_start())
+                .take_while(|l| l.starts_with("//") || l.starts_with('#'));
+            if file.path != SYS {
+                faults.push(file.fault(index + 1, format!("unsafe code stands only in {SYS}")));
+            } else if !proof.into_iter().any(|l| l.starts_with("// SAFETY:") || l.starts_with("/// # Safety"))
+            {
+                faults.push(file.fault(index + 1, "unsafe code without `// SAFETY:` above it"));
+            }
+        }
+    }
+    faults
+}
+
+/// The documents say what is there: commands exist, files exist, sizes hold.
+pub fn documents(repository: &Repository) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut wrong = |at: &str, what: String| faults.push(Fault { at: at.into(), what });
+    for document in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"] {
+        for said in quoted(repository.text(document)) {
+            if !command_exists(repository, said) {
+                wrong(document, format!("`{said}`: no such target in the Makefile"));
+            }
+            if !path_exists(repository, said) {
+                wrong(document, format!("`{said}` does not exist"));
+            }
+        }
+    }
+    let readme = repository.text("README.md");
+    for command in ["make run", "make test"].into_iter().filter(|c| !readme.contains(c)) {
+        wrong("README.md", format!("does not name `{command}`"));
+    }
+    let length = repository.text("ARCHITECTURE.md").lines().count();
+    if length == 0 || length > ARCHITECTURE_LINES {
+        wrong("ARCHITECTURE.md", format!("{length} lines: there are 1 to {ARCHITECTURE_LINES}"));
+    }
+    if !repository.text("CHANGELOG.md").contains("\n## [Unreleased]\n") {
+        wrong("CHANGELOG.md", "has no section [Unreleased]".into());
+    }
+    if !repository.text("LICENSE").contains("Apache License") {
+        wrong("LICENSE", "is not the Apache License".into());
+    }
+    faults
+}
+
+/// What a document sets as code: spans between backticks and indented lines.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    let indented = text.lines().filter_map(|l| l.strip_prefix("    "));
+    text.split('`').skip(1).step_by(2).chain(indented)
+}
+
+/// False for `make TARGET` that the Makefile does not have.
+fn command_exists(repository: &Repository, said: &str) -> bool {
+    let Some(target) = said.strip_prefix("make ").and_then(|rest| rest.split_whitespace().next()) else {
+        return true;
+    };
+    repository.text("Makefile").lines().any(|l| l.starts_with(&format!("{target}:")))
+}
+
+/// False for a path of this repository that no file has; patterns and commands with arguments are not judged.
+fn path_exists(repository: &Repository, said: &str) -> bool {
+    let path = said.trim_end_matches('/');
+    let ours = ["crates/", "ci/", "bench/"].iter().any(|p| path.starts_with(p)) && path != "bench/out";
+    let exists = |f: &File| f.path == path || f.path.starts_with(&format!("{path}/"));
+    !ours
+        || path.contains(|c: char| c.is_whitespace() || "*{<".contains(c))
+        || repository.files.iter().any(exists)
+}
+
+/// What `make test` leaves out is what `make soak` runs.
+pub fn ignored_tests(repository: &Repository) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for file in repository.rust("crates/") {
+        let source = code(&file.text);
+        let lines: Vec<&str> = source.lines().collect();
+        for (index, _) in lines.iter().enumerate().filter(|(_, l)| l.trim_start().starts_with("#[ignore")) {
+            let name = lines[index..].iter().find_map(|l| l.trim_start().strip_prefix("fn ")).unwrap_or("");
+            if !name.starts_with("soak_") {
+                faults
+                    .push(file.fault(index + 1, "an ignored test is called soak_*, or nothing ever runs it"));
+            }
+        }
+    }
+    faults
+}
+
+/// Tests start the product and, through one function, the programs of ci/packages: nothing else.
+pub fn programs(repository: &Repository) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for file in
+        repository.rust("crates/").filter(|f| !f.path.ends_with("/program.rs") && !f.path.starts_with(RULES))
+    {
+        for (index, line) in file.text.lines().enumerate() {
+            for (at, call) in line.match_indices("Command::new(") {
+                if line[at + call.len()..].starts_with('"') {
+                    faults.push(file.fault(index + 1, "a program by its name: call program() of program.rs"));
+                }
+            }
+        }
+    }
+    faults
+}
+
+const SYS: &str = "crates/steelyard/src/worker/sys.rs";
+const ARCHITECTURE_LINES: usize = 150;
+
+#[test]
+fn a_planted_lint_is_found() {
+    let all = "unwrap_used = \"deny\"\nexpect_used = \"deny\"\npanic = \"deny\"\ntodo = \"warn\"\ndbg_macro = \"deny\"\n";
+    let planted = Repository::planted(&[
+        ("Cargo.toml", all),
+        ("crates/a/Cargo.toml", "[package]\n"),
+        ("crates/steelyard-core/Cargo.toml", "[lints]\nworkspace = true\n"),
+        ("crates/steelyard-core/src/lib.rs", "#![forbid(unsafe_code)]"),
+    ]);
+    let found: Vec<_> = lints(&planted).into_iter().map(|f| f.what).collect();
+    assert_eq!(found, ["[workspace.lints.clippy] does not deny todo", "does not take the workspace's lints"]);
+}
+
+#[test]
+fn planted_unsafe_code_is_found() {
+    let planted = Repository::planted(&[
+        (SYS, "// SAFETY: it is ours.\nunsafe { f() }\n\nlet x = unsafe { g() };\n// unsafe\n"),
+        ("crates/a/src/b.rs", "// SAFETY: none.\nunsafe { f() }"),
+    ]);
+    let found: Vec<_> = unsafe_code(&planted).into_iter().map(|f| f.at).collect();
+    assert_eq!(found, [format!("{SYS}:4"), "crates/a/src/b.rs:2".to_string()]);
+}
+
+#[test]
+fn a_planted_untruth_in_a_document_is_found() {
+    let sound = [
+        ("README.md", "`make run` and `make test`"),
+        ("ARCHITECTURE.md", "`crates/a/src/b.rs`, `crates/a`\n"),
+        ("CHANGELOG.md", "# C\n\n## [Unreleased]\n"),
+        ("LICENSE", "Apache License"),
+        ("Makefile", "run:\ntest: deps\n"),
+        ("crates/a/src/b.rs", ""),
+    ];
+    assert_eq!(documents(&Repository::planted(&sound)), []);
+    let long = "x\n".repeat(151);
+    for (path, text) in [
+        ("README.md", "`make run`, `make all` and `make test`"),
+        ("README.md", "    make run\n    make test\n    make tea # hot\n"),
+        ("ARCHITECTURE.md", "`crates/a/src/c.rs`"),
+        ("ARCHITECTURE.md", &long),
+        ("CHANGELOG.md", "# C"),
+        ("LICENSE", ""),
+        ("Makefile", "run:\n"),
+    ] {
+        let mut files = sound;
+        files.iter_mut().filter(|f| f.0 == path).for_each(|f| f.1 = text);
+        assert_eq!(documents(&Repository::planted(&files)).len(), 1, "{path}");
+    }
+}
+
+#[test]
+fn a_planted_ignored_test_is_found() {
+    let text = "#[test]\n#[ignore]\nfn slow() {}\n#[ignore = \"long\"]\n#[test]\nfn soak_all() {}\n";
+    assert_eq!(ignored_tests(&Repository::planted(&[("crates/a/tests/t.rs", text)])).len(), 1);
+}
+
+#[test]
+fn a_planted_program_is_found() {
+    let text = "Command::new(env!(\"CARGO_BIN_EXE_steelyard\"));\nCommand::new(\"curl\");\n";
+    assert_eq!(programs(&Repository::planted(&[("crates/a/tests/t.rs", text)])).len(), 1);
+}
