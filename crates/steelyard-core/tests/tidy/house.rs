@@ -1,6 +1,6 @@
-//! Lints, unsafe code, documents, and how tests reach other programs.
+//! Lints, unsafe code, documents, and tests that are left out.
 
-use crate::repository::{Fault, File, RULES, Repository, code};
+use crate::repository::{Fault, File, Repository, code};
 
 /// Every crate takes the workspace's lints, and those deny what must not reach the product.
 pub fn lints(repository: &Repository) -> Vec<Fault> {
@@ -124,23 +124,6 @@ pub fn ignored_tests(repository: &Repository) -> Vec<Fault> {
     faults
 }
 
-/// Tests start the product and, through one function, the programs of ci/packages: nothing else.
-pub fn programs(repository: &Repository) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    for file in
-        repository.rust("crates/").filter(|f| !f.path.ends_with("/program.rs") && !f.path.starts_with(RULES))
-    {
-        for (index, line) in file.text.lines().enumerate() {
-            for (at, call) in line.match_indices("Command::new(") {
-                if line[at + call.len()..].starts_with('"') {
-                    faults.push(file.fault(index + 1, "a program by its name: call program() of program.rs"));
-                }
-            }
-        }
-    }
-    faults
-}
-
 const SYS: &str = "crates/steelyard/src/worker/sys.rs";
 const ARCHITECTURE_LINES: usize = 150;
 
@@ -198,10 +181,4 @@ fn a_planted_untruth_in_a_document_is_found() {
 fn a_planted_ignored_test_is_found() {
     let text = "#[test]\n#[ignore]\nfn slow() {}\n#[ignore = \"long\"]\n#[test]\nfn soak_all() {}\n";
     assert_eq!(ignored_tests(&Repository::planted(&[("crates/a/tests/t.rs", text)])).len(), 1);
-}
-
-#[test]
-fn a_planted_program_is_found() {
-    let text = "Command::new(env!(\"CARGO_BIN_EXE_steelyard\"));\nCommand::new(\"curl\");\n";
-    assert_eq!(programs(&Repository::planted(&[("crates/a/tests/t.rs", text)])).len(), 1);
 }

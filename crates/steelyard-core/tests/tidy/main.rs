@@ -4,6 +4,9 @@
 
 mod house;
 mod layers;
+#[path = "../../../../ci/program.rs"]
+mod program;
+mod programs;
 mod repository;
 mod text;
 
@@ -33,5 +36,6 @@ rules! {
     unsafe_code_is_in_one_file_with_proof: house::unsafe_code;
     documents_are_true: house::documents;
     ignored_tests_are_soak_tests: house::ignored_tests;
-    tests_name_no_program: house::programs;
+    tests_name_no_program: programs::by_name;
+    listed_programs_are_used: programs::list;
 }
