@@ -44,8 +44,9 @@ impl State {
         }
     }
 
-    fn from_u8(value: u8) -> State {
-        match value {
+    /// The state of a NITRO number; DOWN for one that is none of ours.
+    pub fn from_code(code: u8) -> State {
+        match code {
             2 => State::Unknown,
             4 => State::OutOfService,
             5 => State::Trofs,
@@ -121,6 +122,24 @@ pub struct Traffic {
     pub idle_connections: AtomicU64,
 }
 
+impl Traffic {
+    /// Bytes of both directions.
+    pub fn bytes(&self) -> u64 {
+        self.request_bytes.load(Ordering::Relaxed) + self.response_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Packets of both directions.
+    pub fn packets(&self) -> u64 {
+        self.packets.load(Ordering::Relaxed)
+    }
+
+    /// One more status-200 answer, `ttfb_us` after its request.
+    pub fn add_ttfb(&self, ttfb_us: u64) {
+        self.ttfb_sum_us.fetch_add(ttfb_us, Ordering::Relaxed);
+        self.ttfb_count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 /// A live service or group member.
 pub struct Service {
     name: Box<str>,
@@ -176,7 +195,7 @@ impl Service {
 
     /// Current state.
     pub fn state(&self) -> State {
-        State::from_u8(self.hot.state.load(Ordering::Acquire))
+        State::from_code(self.hot.state.load(Ordering::Acquire))
     }
 
     /// Changes the state and tells every virtual server it is bound to. Control thread only.
@@ -220,16 +239,15 @@ impl Service {
 
     /// One active transaction less. The caller tells the watchers.
     pub fn end(&self) {
-        let before = self.hot.active.fetch_sub(1, Ordering::AcqRel);
+        // SeqCst here and in `generation` pairs with `bind`: either the ender sees the new generation, or the new
+        // watcher reads the lowered count when it computes its keys afterwards.
+        let before = self.hot.active.fetch_sub(1, Ordering::SeqCst);
         debug_assert!(before > 0, "{}: a transaction ended that never began", self.name);
-        // Pairs with the fence in `bind`: either the ender sees the new generation, or the new watcher reads the
-        // lowered count when it first computes its key.
-        fence(Ordering::SeqCst);
     }
 
     /// Changes with every `bind`; a cached [`Bindings`] of another generation is out of date.
     pub fn generation(&self) -> u64 {
-        self.hot.generation.load(Ordering::Acquire)
+        self.hot.generation.load(Ordering::SeqCst)
     }
 
     /// The current bindings. Takes a lock: for use when a cached list is out of date.
@@ -244,7 +262,7 @@ impl Service {
         held.generation += 1;
         held.list = list;
         self.hot.packet_watchers.store(packet_watchers, Ordering::Relaxed);
-        self.hot.generation.store(held.generation, Ordering::Release);
+        self.hot.generation.store(held.generation, Ordering::SeqCst);
         fence(Ordering::SeqCst);
         held.clone()
     }

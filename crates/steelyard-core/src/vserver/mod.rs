@@ -5,6 +5,7 @@ pub mod select;
 
 use std::net::SocketAddr;
 
+use crate::balance::picker::{Picker, Seat};
 use crate::service::Service;
 use crate::sync::{Arc, AtomicU64};
 
@@ -22,8 +23,17 @@ pub struct VirtualServer {
     pub enabled: bool,
     /// What it has carried; the same object in every snapshot.
     pub live: Arc<Live>,
-    /// The bound services in ring order (binding order, members in member order).
-    pub services: Vec<Arc<Service>>,
+    /// The choice among the bound services, in ring order (binding order, members in member order).
+    pub picker: Arc<Picker>,
+    /// Where whoever still has an older snapshot finds that choice.
+    pub seat: Arc<Seat>,
+}
+
+impl VirtualServer {
+    /// The bound services in ring order.
+    pub fn services(&self) -> impl Iterator<Item = &Arc<Service>> {
+        self.picker.services().iter().map(|(service, _)| service)
+    }
 }
 
 /// What a virtual server has carried since it exists. Client-side figures.

@@ -1,7 +1,9 @@
 //! `spec/methods.md` 1.1: one decision per unit of balancing, and the guard that accounts for its end.
 
+use crate::balance::decision::Decision;
+use crate::balance::picker::Picker;
 use crate::service::Service;
-use crate::sync::Arc;
+use crate::sync::{Arc, Ordering};
 use crate::time::Time;
 use crate::vserver::VirtualServer;
 
@@ -16,7 +18,8 @@ pub enum Unavailable {
 
 /// One active transaction of one service: counted from here until it is dropped, on every path.
 pub struct Assigned {
-    service: Arc<Service>,
+    picker: Arc<Picker>,
+    position: usize,
 }
 
 impl VirtualServer {
@@ -24,47 +27,73 @@ impl VirtualServer {
     ///
     /// # Errors
     /// [`Unavailable`] when no candidate is left.
-    pub fn select(&self, _now: Time, tried: &[Arc<Service>]) -> Result<Assigned, Unavailable> {
-        let mut up = self.services.iter().filter(|s| s.state().admits()).peekable();
-        if up.peek().is_none() {
-            return Err(Unavailable::Down);
+    pub fn select(&self, now: Time, tried: &[Arc<Service>]) -> Result<Assigned, Unavailable> {
+        match self.picker.pick(now, tried) {
+            Some((picker, position)) => {
+                self.live.hits.fetch_add(1, Ordering::Relaxed);
+                Ok(Assigned { picker, position })
+            }
+            None if tried.is_empty() => Err(Unavailable::Down),
+            None => Err(Unavailable::AllTried),
         }
-        let service = up.find(|s| !tried.iter().any(|t| Arc::ptr_eq(s, t))).ok_or(Unavailable::AllTried)?;
-        service.begin();
-        Ok(Assigned { service: Arc::clone(service) })
     }
 
     /// Is there a service that admits work?
     pub fn is_up(&self) -> bool {
-        self.services.iter().any(|s| s.state().admits())
+        self.picker.candidates() > 0
+    }
+
+    /// What time alone changes in its choosing. Every 100 ms from one thread.
+    pub fn tick(&self, now: Time) {
+        self.picker.tick(now);
+    }
+
+    /// Its last decisions, newest last.
+    pub fn decisions(&self, last: usize) -> Vec<Decision> {
+        self.picker.decisions(last)
     }
 }
 
 impl Assigned {
     /// The service that was chosen.
     pub fn service(&self) -> &Arc<Service> {
-        &self.service
+        self.picker.service(self.position)
     }
 
     /// The first byte of the final (non-1xx) response head arrived `ttfb_us` after the last byte of the request head
     /// was handed to the service's socket. Only status 200 is a sample (`spec/methods.md` 1.5).
-    pub fn first_byte(&self, _status: u16, _ttfb_us: u64, _now: Time) {}
+    pub fn first_byte(&self, status: u16, ttfb_us: u64, now: Time) {
+        if status == 200 {
+            self.picker.ttfb(self.position, ttfb_us, now);
+        }
+    }
 
     /// Payload bytes handed to the service's socket.
-    pub fn sent(&self, _bytes: u64, _now: Time) {}
+    pub fn sent(&self, bytes: u64, now: Time) {
+        self.service().traffic.request_bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.picker.carried(self.position, now);
+    }
 
     /// Payload bytes read from the service's socket.
-    pub fn received(&self, _bytes: u64, _now: Time) {}
+    pub fn received(&self, bytes: u64, now: Time) {
+        self.service().traffic.response_bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.picker.carried(self.position, now);
+    }
 
     /// Packets carried in both directions since the last call; only asked for when the service counts packets.
-    pub fn packets(&self, _packets: u64, _now: Time) {}
+    pub fn packets(&self, packets: u64, now: Time) {
+        self.service().traffic.packets.fetch_add(packets, Ordering::Relaxed);
+        self.picker.carried(self.position, now);
+    }
 
     /// The response was received completely (the end of the transaction follows when this guard is dropped).
-    pub fn answered(&self) {}
+    pub fn answered(&self) {
+        self.service().traffic.responses.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 impl Drop for Assigned {
     fn drop(&mut self) {
-        self.service.end();
+        self.picker.ended(self.position);
     }
 }

@@ -1,0 +1,11 @@
+//! LRTM: N = active transactions x mean response time found by the monitors (`spec/methods.md` 1.6).
+
+use super::{Measures, Method};
+
+pub(super) const METHOD: Method = Method {
+    name: "LRTM",
+    measures: Measures::ResponseTime,
+    only_on: &[],
+    slow_start: true,
+    metric: |m| m.active.saturating_mul(m.time_us),
+};

@@ -1,0 +1,609 @@
+//! What the picker's lock protects: the services in ring order with their values, the tree over their keys, and all
+//! that a decision depends on.
+//!
+//! Owns every rule of choosing; never waits and never calls out. Time is an argument. A key is renewed whenever
+//! something it is made of changes, so a pick is one descent of the tree.
+
+use crate::balance::log::{Log, Pick, Reason, Rule};
+use crate::balance::picker::{Setup, Slot};
+use crate::balance::rates::Rate;
+use crate::balance::slow_start::Ramps;
+use crate::balance::stand_in::StandIn;
+use crate::balance::startup::{Startup, StartupReason};
+use crate::balance::tree::{NO, Tree};
+use crate::balance::window::{SLOT_US, Sums, Window, slot_of};
+use crate::balance::{Measured, Measures, Method, key, round};
+use crate::service::{ResponseTime, State};
+use crate::time::{SECOND_US, Time};
+
+/// The services of one virtual server in ring order, under the picker's lock.
+pub(super) struct Ring {
+    method: &'static Method,
+    tree: Tree,
+    pub(super) leaves: Box<[Leaf]>,
+    /// Position of the last selected service; every selection moves it, tie or not.
+    pub(super) last: Option<usize>,
+    /// Do the keys in the tree count turns instead of the method's values?
+    by_turns: bool,
+    /// The round that turns are taken in.
+    round: u64,
+    pub(super) startup: Startup,
+    factor: u32,
+    /// Services that admit work, and of those the ones whose monitors have not answered yet.
+    candidates: usize,
+    pending: usize,
+    stand_in: StandIn,
+    window: Option<Window>,
+    /// Picks, and of those the ones that fell on services that are not ramping.
+    pub(super) rate: Rate,
+    steady: Rate,
+    ramps: Option<Ramps>,
+    slowed: usize,
+    pub(super) log: Log,
+    next_tick: Time,
+}
+
+/// One service as the ring sees it.
+#[derive(Clone, Copy)]
+pub(super) struct Leaf {
+    pub(super) weight: u32,
+    /// Why it must not be chosen: a state in the low bits, [`SLOWED`], [`TRIED`]; 0 when it may.
+    pub(super) held: u8,
+    pending: bool,
+    /// Its place among those without a known time.
+    place: u32,
+    /// N by the method.
+    pub(super) metric: u64,
+    /// Turns taken, for round robin.
+    pub(super) turns: u64,
+    /// Known mean TTFB or monitor response time; 0 while unknown.
+    time_us: u64,
+    /// How much of the service's cumulative traffic is in the window already.
+    seen: u64,
+}
+
+impl Ring {
+    /// The ring of a new virtual server.
+    pub(super) fn new(setup: &Setup, slots: &[Slot], now: Time) -> Ring {
+        let method = setup.method;
+        let mut ring = Ring {
+            method,
+            tree: Tree::new(slots.iter().map(|_| NO)),
+            leaves: setup.services.iter().map(|(_, weight)| Leaf::new(*weight)).collect(),
+            last: None,
+            by_turns: method.measures == Measures::Turns,
+            round: 0,
+            startup: Startup::of_new(setup.startup_factor, slots.len()),
+            factor: setup.startup_factor,
+            candidates: 0,
+            pending: 0,
+            stand_in: StandIn::new(),
+            window: method.measures.window().then(|| Window::new(slots.len(), now)),
+            rate: Rate::new(now),
+            steady: Rate::new(now),
+            ramps: setup.slow_start.filter(|_| method.slow_start).map(|rule| Ramps::new(rule, now)),
+            slowed: 0,
+            log: Log::new(setup.budget.clone()),
+            next_tick: Time::from_us((slot_of(now) + 1) * SLOT_US),
+        };
+        if ring.ramps.is_some() || method.measures == Measures::Turns {
+            ring.startup = Startup::over();
+        }
+        for (leaf, slot) in ring.leaves.iter_mut().zip(slots) {
+            leaf.held = DOWN;
+            leaf.seen = carried(method.measures, slot);
+        }
+        ring
+    }
+
+    /// Takes over from the ring that served this virtual server until now. `from` gives the old position of each new
+    /// one that was there before.
+    pub(super) fn inherit(&mut self, old: &mut Ring, from: &[Option<usize>], now: Time) {
+        let mut to = vec![None; old.leaves.len()];
+        for (new, was) in from.iter().enumerate() {
+            if let Some(was) = *was {
+                to[was] = Some(new);
+                let (leaf, before) = (&mut self.leaves[new], &old.leaves[was]);
+                // A changed weight starts the round anew; otherwise the turns already taken in it count.
+                leaf.turns = if leaf.weight == before.weight {
+                    before.turns
+                } else {
+                    round(before.turns, before.weight).saturating_mul(u64::from(leaf.weight))
+                };
+                if self.method.measures == old.method.measures {
+                    (leaf.time_us, leaf.seen, leaf.pending) = (before.time_us, before.seen, before.pending);
+                }
+                if let (Some(ramps), Some(before)) = (&mut self.ramps, &old.ramps) {
+                    ramps.adopt(new, before, was);
+                }
+                if before.admits() {
+                    leaf.held = 0;
+                    self.enter(new);
+                }
+            }
+        }
+        // The cursor keeps pointing at the last selected service, or at its nearest predecessor that is left.
+        self.last = old.last.and_then(|last| (0..=last).rev().find_map(|p| to.get(p).copied().flatten()));
+        if self.method.measures == old.method.measures
+            && let Some(window) = old.window.take()
+        {
+            self.window = Some(window.moved(self.leaves.len(), |position| to[position]));
+        }
+        self.round = old.round;
+        self.startup = if self.ramps.is_some() || self.method.measures == Measures::Turns {
+            Startup::over()
+        } else {
+            old.startup
+        };
+        self.rate = std::mem::replace(&mut old.rate, Rate::new(now));
+        self.steady = std::mem::replace(&mut old.steady, Rate::new(now));
+        self.next_tick = old.next_tick;
+    }
+
+    /// Lets go of everything: this ring decides no more.
+    pub(super) fn retire(&mut self) {
+        self.leaves = Box::new([]);
+        self.tree = Tree::new(std::iter::empty());
+        self.window = None;
+        self.ramps = None;
+        self.stand_in = StandIn::new();
+        self.log = Log::new(self.log.budget());
+    }
+
+    /// Reads every service's state anew; for the start, after [`Ring::new`] or [`Ring::inherit`].
+    pub(super) fn begin(&mut self, slots: &[Slot], now: Time) {
+        for position in 0..slots.len() {
+            self.update_state(position, slots, now);
+        }
+        self.stand_in.freeze();
+        self.renew_all(slots);
+    }
+
+    /// One decision: the service to take, already counted as one more active transaction there. `tried` positions are
+    /// left out.
+    #[inline]
+    pub(super) fn pick(&mut self, slots: &[Slot], now: Time, tried: &[usize]) -> Option<usize> {
+        for &position in tried {
+            self.hold(position, TRIED);
+        }
+        let selected = self.tree.pick(self.last.unwrap_or(usize::MAX));
+        if let Some(position) = selected {
+            self.log.pick(Pick {
+                at_us: now.as_us(),
+                reason: self.reason(tried),
+                rule: self.rule(),
+                selected: position,
+                last: self.last,
+            });
+            self.last = Some(position);
+            slots[position].service.begin();
+            self.account(position, slots);
+        }
+        for &position in tried {
+            self.release(position, TRIED);
+        }
+        selected
+    }
+
+    /// What a selection changes: the turn, the counts, the ramp, the value.
+    #[inline]
+    fn account(&mut self, position: usize, slots: &[Slot]) {
+        self.rate.count();
+        if self.by_turns {
+            self.take_turn(position);
+        }
+        if self.method.measures.active() {
+            self.renew(position, slots);
+        }
+        match &mut self.ramps {
+            Some(ramps) if ramps.contains(position) => {
+                if ramps.used(position) {
+                    self.slowed += 1;
+                    self.hold(position, SLOWED);
+                }
+            }
+            Some(_) => self.steady.count(),
+            None => {}
+        }
+    }
+
+    fn take_turn(&mut self, position: usize) {
+        self.round = self.tree.min();
+        let leaf = &mut self.leaves[position];
+        self.log.turns(position, leaf.turns);
+        leaf.turns += 1;
+        self.rekey(position);
+        if self.startup.running().is_some() {
+            self.startup.used();
+            self.settle();
+        }
+    }
+
+    fn reason(&self, tried: &[usize]) -> Reason {
+        if !tried.is_empty() {
+            Reason::Retry
+        } else if self.startup.running().is_some() {
+            Reason::StartupRoundRobin
+        } else if self.is_fallback() {
+            Reason::Fallback
+        } else if self.slowed > 0 {
+            Reason::SlowStart
+        } else {
+            Reason::Method
+        }
+    }
+
+    fn rule(&self) -> Rule {
+        if self.by_turns {
+            Rule::RoundRobin
+        } else if self.is_fallback() {
+            Rule::LeastConnection
+        } else {
+            Rule::Method
+        }
+    }
+
+    /// Is the method's own data missing?
+    fn is_fallback(&self) -> bool {
+        self.method.measures.time() && (self.pending > 0 || self.stand_in.none_known())
+    }
+
+    /// Takes in what the service has measured since the last time, and renews its value.
+    #[inline]
+    pub(super) fn absorb(&mut self, position: usize, slots: &[Slot]) {
+        let Some(leaf) = self.leaves.get_mut(position) else { return };
+        match (self.method.measures, &mut self.window) {
+            (Measures::Ttfb, Some(window)) => {
+                if let Some(sums) = slots[position].take_ttfb() {
+                    window.add(position, sums.amount, sums.samples);
+                    self.update_mean(position, slots);
+                }
+            }
+            (measures, Some(window)) => {
+                let total = carried(measures, &slots[position]);
+                window.add(position, total - leaf.seen, 1);
+                leaf.seen = total;
+            }
+            _ => {}
+        }
+        self.renew(position, slots);
+    }
+
+    /// Everything that time alone changes. The caller has taken in what was marked dirty.
+    pub(super) fn advance(&mut self, slots: &[Slot], now: Time) {
+        if now < self.next_tick {
+            return;
+        }
+        let second_before = (self.next_tick.as_us() - SLOT_US) / SECOND_US;
+        self.next_tick = Time::from_us((slot_of(now) + 1) * SLOT_US);
+        self.expire(slots, now);
+        if now.as_us() / SECOND_US != second_before {
+            self.rate.advance(now);
+            self.steady.advance(now);
+            self.freeze(slots);
+        }
+        self.refill(now);
+    }
+
+    fn expire(&mut self, slots: &[Slot], now: Time) {
+        let Some(window) = &mut self.window else { return };
+        let mut fell = Vec::new();
+        window.advance(now, |position| fell.push(position));
+        if self.method.measures == Measures::Ttfb {
+            for position in fell {
+                self.update_mean(position, slots);
+            }
+        } else {
+            self.renew_many(&fell, slots);
+        }
+    }
+
+    /// The mean of the samples in the window; without samples the last mean stays (`spec/methods.md` 1.5).
+    fn update_mean(&mut self, position: usize, slots: &[Slot]) {
+        let sums = self.window.as_ref().map_or(Sums::default(), |window| window.sums(position));
+        if let Some(mean_us) = sums.amount.checked_div(u64::from(sums.samples)) {
+            self.set_time(position, mean_us.max(1), slots);
+        }
+    }
+
+    fn set_time(&mut self, position: usize, time_us: u64, slots: &[Slot]) {
+        if self.leaves[position].time_us == time_us {
+            return;
+        }
+        let candidate = self.leaves[position].admits();
+        if candidate {
+            self.leave_stand_in(position);
+        }
+        self.leaves[position].time_us = time_us;
+        if candidate {
+            let first = self.stand_in.none_known();
+            self.enter_stand_in(position);
+            if first {
+                // From "nothing known" to a value the unit changes: the others must not wait for the tick.
+                self.freeze(slots);
+            }
+        }
+        self.renew(position, slots);
+    }
+
+    fn freeze(&mut self, slots: &[Slot]) {
+        if self.method.measures.time() && self.stand_in.freeze() {
+            let unknown: Vec<usize> = self.stand_in.unknown().iter().map(|p| *p as usize).collect();
+            self.renew_many(&unknown, slots);
+        }
+    }
+
+    fn enter_stand_in(&mut self, position: usize) {
+        let leaf = &mut self.leaves[position];
+        self.stand_in.enter(position, leaf.time_us, &mut leaf.place);
+    }
+
+    fn leave_stand_in(&mut self, position: usize) {
+        let (time_us, place) = (self.leaves[position].time_us, self.leaves[position].place);
+        if let Some(moved) = self.stand_in.leave(time_us, place) {
+            self.leaves[moved].place = place;
+        }
+    }
+
+    fn refill(&mut self, now: Time) {
+        let Some(ramps) = &mut self.ramps else { return };
+        let steady = self.candidates.saturating_sub(ramps.len()).max(1) as u64;
+        let free = ramps.refill(now, self.steady.in_7_s() / steady);
+        for position in free {
+            self.unslow(position);
+        }
+    }
+
+    fn unslow(&mut self, position: usize) {
+        if self.leaves[position].held & SLOWED != 0 {
+            self.slowed -= 1;
+            self.release(position, SLOWED);
+        }
+    }
+
+    /// Reads the state and the monitors' response time of a service anew. True when it went from not admitting work to
+    /// admitting it.
+    pub(super) fn update_state(&mut self, position: usize, slots: &[Slot], now: Time) -> bool {
+        let Some(leaf) = self.leaves.get(position) else { return false };
+        let (was, state) = (leaf.admits(), slots[position].service.state());
+        let nothing_known = self.stand_in.none_known();
+        if was {
+            self.leave(position);
+        }
+        self.read_response_time(position, slots);
+        let code = if state.admits() { 0 } else { state as u8 };
+        self.set_held(position, self.leaves[position].held & !STATE | code);
+        if state.admits() {
+            self.enter(position);
+        }
+        if was != state.admits() {
+            self.turned(position, state.admits(), now);
+        }
+        self.settle();
+        if nothing_known && !self.stand_in.none_known() {
+            self.freeze(slots);
+        }
+        self.renew(position, slots);
+        self.rekey(position);
+        !was && state.admits()
+    }
+
+    fn read_response_time(&mut self, position: usize, slots: &[Slot]) {
+        if self.method.measures == Measures::ResponseTime {
+            let time = slots[position].service.response_time();
+            let leaf = &mut self.leaves[position];
+            leaf.pending = time == ResponseTime::Pending;
+            leaf.time_us = if let ResponseTime::Known(us) = time { us } else { 0 };
+        }
+    }
+
+    /// Counts a service among the candidates.
+    fn enter(&mut self, position: usize) {
+        self.candidates += 1;
+        self.pending += usize::from(self.leaves[position].pending);
+        if self.method.measures.time() {
+            self.enter_stand_in(position);
+        }
+    }
+
+    /// Counts it out again.
+    fn leave(&mut self, position: usize) {
+        self.candidates -= 1;
+        self.pending -= usize::from(self.leaves[position].pending);
+        if self.method.measures.time() {
+            self.leave_stand_in(position);
+        }
+    }
+
+    /// A service began or ceased to admit work.
+    fn turned(&mut self, position: usize, admits: bool, now: Time) {
+        if admits {
+            // It enters the running round with all its turns (1.2).
+            let leaf = &mut self.leaves[position];
+            let turns = self.round.saturating_mul(u64::from(leaf.weight));
+            let before = std::mem::replace(&mut leaf.turns, turns);
+            self.log.turns(position, before);
+            // Before the first request there is no load of others to be eased into.
+            if let Some(ramps) = &mut self.ramps
+                && self.rate.total() > 0
+            {
+                ramps.begin(position, now);
+            }
+        } else if let Some(ramps) = &mut self.ramps {
+            ramps.end(position);
+            self.unslow(position);
+        }
+        self.end_ramps_if_all();
+    }
+
+    /// When every candidate is ramping, caps are ignored (2.3): they carry all the load there is.
+    fn end_ramps_if_all(&mut self) {
+        if let Some(ramps) = &mut self.ramps
+            && ramps.len() > 0
+            && ramps.len() >= self.candidates
+        {
+            for position in ramps.end_all() {
+                self.unslow(position);
+            }
+        }
+    }
+
+    /// Restarts start-up round robin, unless per-service slow start takes its place or the method is round robin.
+    pub(super) fn trigger(&mut self, reason: StartupReason) {
+        if self.ramps.is_none() && self.method.measures != Measures::Turns {
+            self.startup.trigger(reason, self.factor, self.leaves.len(), self.rate.in_7_s());
+            self.settle();
+        }
+    }
+
+    /// Puts the kind of key into the tree that the next decision needs.
+    fn settle(&mut self) {
+        let by_turns =
+            self.method.measures == Measures::Turns || self.startup.running().is_some() || self.pending > 0;
+        if by_turns != std::mem::replace(&mut self.by_turns, by_turns) {
+            for position in 0..self.leaves.len() {
+                self.tree.put(position, self.key_of(position));
+            }
+            self.tree.rebuild();
+        }
+    }
+
+    /// Recomputes the value of one service and, when it changed, its key.
+    #[inline]
+    pub(super) fn renew(&mut self, position: usize, slots: &[Slot]) {
+        if self.remeasure(position, slots) {
+            self.rekey(position);
+        }
+    }
+
+    /// Recomputes every value and every key.
+    pub(super) fn renew_all(&mut self, slots: &[Slot]) {
+        for position in 0..self.leaves.len() {
+            self.remeasure(position, slots);
+            self.tree.put(position, self.key_of(position));
+        }
+        self.tree.rebuild();
+    }
+
+    fn renew_many(&mut self, positions: &[usize], slots: &[Slot]) {
+        let bulk = positions.len() > self.leaves.len() / BULK_SHARE;
+        for &position in positions {
+            let changed = self.remeasure(position, slots);
+            if bulk {
+                self.tree.put(position, self.key_of(position));
+            } else if changed {
+                self.rekey(position);
+            }
+        }
+        if bulk && !positions.is_empty() {
+            self.tree.rebuild();
+        }
+    }
+
+    #[inline]
+    fn remeasure(&mut self, position: usize, slots: &[Slot]) -> bool {
+        let leaf = &self.leaves[position];
+        let carried = match &self.window {
+            Some(window) if self.method.measures.traffic() => window.sums(position).amount,
+            _ => 0,
+        };
+        let time_us = if leaf.time_us > 0 { leaf.time_us } else { self.stand_in.us() };
+        let active = slots[position].service.active();
+        let metric = (self.method.metric)(&Measured { active, time_us, carried });
+        let before = leaf.metric;
+        if metric == before {
+            return false;
+        }
+        self.log.metric(position, before);
+        self.leaves[position].metric = metric;
+        true
+    }
+
+    #[inline]
+    fn rekey(&mut self, position: usize) {
+        let key = self.key_of(position);
+        self.tree.set(position, key);
+    }
+
+    #[inline]
+    fn key_of(&self, position: usize) -> u64 {
+        let leaf = &self.leaves[position];
+        if leaf.held != 0 {
+            NO
+        } else if self.by_turns {
+            round(leaf.turns, leaf.weight)
+        } else {
+            key(leaf.metric, leaf.weight)
+        }
+    }
+
+    fn hold(&mut self, position: usize, why: u8) {
+        self.set_held(position, self.leaves[position].held | why);
+        self.rekey(position);
+    }
+
+    fn release(&mut self, position: usize, why: u8) {
+        self.set_held(position, self.leaves[position].held & !why);
+        self.rekey(position);
+    }
+
+    fn set_held(&mut self, position: usize, held: u8) {
+        let before = std::mem::replace(&mut self.leaves[position].held, held);
+        if before != held {
+            self.log.held(position, before);
+        }
+    }
+
+    /// How many services admit work.
+    pub(super) fn candidates(&self) -> usize {
+        self.candidates
+    }
+
+    /// Is every inner value what it must be? For tests: keys against the leaves, counts against the states.
+    pub(super) fn is_sound(&self) -> bool {
+        self.tree.is_sound()
+            && (0..self.leaves.len()).all(|position| self.tree.key(position) == self.key_of(position))
+            && self.candidates == self.leaves.iter().filter(|leaf| leaf.admits()).count()
+            && self.slowed == self.leaves.iter().filter(|leaf| leaf.held & SLOWED != 0).count()
+    }
+}
+
+impl Leaf {
+    fn new(weight: u32) -> Leaf {
+        Leaf { weight, held: 0, pending: false, place: 0, metric: 0, turns: 0, time_us: 0, seen: 0 }
+    }
+
+    fn admits(&self) -> bool {
+        self.held & STATE == 0
+    }
+}
+
+/// What the service has carried in all, by the method's measure.
+fn carried(measures: Measures, slot: &Slot) -> u64 {
+    let traffic = &slot.service.traffic;
+    match measures {
+        Measures::Bytes => traffic.bytes(),
+        Measures::Packets => traffic.packets(),
+        _ => 0,
+    }
+}
+
+/// Why a service is no candidate, as `explain` prints it.
+pub(super) fn why_not(held: u8) -> Option<&'static str> {
+    match held {
+        0 => None,
+        _ if held & TRIED != 0 => Some("tried for this request"),
+        _ if held & STATE != 0 => Some(State::from_code(held & STATE).text()),
+        _ => Some("slow start"),
+    }
+}
+
+/// The bits of [`Leaf::held`] that are a state which admits no work.
+const STATE: u8 = 0x0f;
+const DOWN: u8 = State::Down as u8;
+/// Slow start's bucket is empty.
+const SLOWED: u8 = 0x10;
+/// This request was sent there before.
+const TRIED: u8 = 0x20;
+/// From this share of all keys on, rebuilding the tree is cheaper than setting keys one by one.
+const BULK_SHARE: usize = 8;
