@@ -1,23 +1,257 @@
 //! One consistent view of everything traffic needs, built from the configuration and the previous view.
+//!
+//! Owns the step from names to live objects: what was configured before and is configured now stays the same object,
+//! with its counters; the rest is new. A virtual server whose services, weights and method did not change keeps its
+//! picker; otherwise another one takes over from it.
 
-use crate::service::Service;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+
+use crate::balance::log::{ALL_LOGS_BYTES, Budget};
+use crate::balance::picker::{Bound, Picker, Seat, Setup};
+use crate::balance::slow_start::{SlowStart, Unit};
+use crate::balance::startup::StartupReason;
+use crate::balance::{self, METHODS, Measures};
+use crate::config::{Config, Features, LbBinding, LbVserver, RequestUnit, ServiceGroup};
+use crate::service::{Service, State};
 use crate::sync::Arc;
+use crate::time::Time;
 use crate::vserver::VirtualServer;
 
 /// What workers decide on. Replaced as a whole; live objects in it are shared with its predecessor.
-#[derive(Default)]
+#[derive(Clone)]
 pub struct Snapshot {
     /// Rises with each snapshot.
     pub generation: u64,
-    /// Virtual servers by name (compared without case).
-    pub vservers: Vec<Arc<VirtualServer>>,
-    /// Services and group members.
-    pub services: Vec<Arc<Service>>,
+    vservers: BTreeMap<String, Arc<VirtualServer>>,
+    services: BTreeMap<String, Arc<Service>>,
+    budget: Arc<Budget>,
 }
 
 impl Snapshot {
+    /// The view of `config` that follows this one. Its pickers take over at once, so build one only to publish it.
+    pub fn next(&self, config: &Config, now: Time) -> Snapshot {
+        let services = self.live_services(config);
+        let mut next = Snapshot {
+            generation: self.generation + 1,
+            vservers: BTreeMap::new(),
+            services,
+            budget: Arc::clone(&self.budget),
+        };
+        let setups: BTreeMap<String, Setup> =
+            config.lb_vservers.iter().map(|v| (v.name.to_ascii_lowercase(), next.setup(v, config))).collect();
+        let rebuilt = self.to_rebuild(&setups);
+        for (name, setup) in setups {
+            let Some(vserver) = config.lb_vservers.find(&name) else { continue };
+            let (before, rebuild) = (self.vserver(&name), rebuilt.contains(&name));
+            let built = live_vserver(vserver, config, before, |seat| match before {
+                Some(before) if !rebuild => Arc::clone(&before.picker),
+                _ => Picker::take_over(setup, seat, now),
+            });
+            next.vservers.insert(name, Arc::new(built));
+        }
+        next.introduce(self, &rebuilt);
+        next
+    }
+
     /// The virtual server called `name`, without regard to case.
     pub fn vserver(&self, name: &str) -> Option<&Arc<VirtualServer>> {
-        self.vservers.iter().find(|v| v.name.eq_ignore_ascii_case(name))
+        self.vservers.get(&name.to_ascii_lowercase())
     }
+
+    /// All virtual servers, by name.
+    pub fn vservers(&self) -> impl ExactSizeIterator<Item = &Arc<VirtualServer>> {
+        self.vservers.values()
+    }
+
+    /// The service called `name`, or the member called `group?server?port`.
+    pub fn service(&self, name: &str) -> Option<&Arc<Service>> {
+        self.services.get(&name.to_ascii_lowercase())
+    }
+
+    /// All services and group members, by name.
+    pub fn services(&self) -> impl ExactSizeIterator<Item = &Arc<Service>> {
+        self.services.values()
+    }
+
+    /// A live object for each service and group member: the one that there was, unless its address changed.
+    fn live_services(&self, config: &Config) -> BTreeMap<String, Arc<Service>> {
+        let mut live = BTreeMap::new();
+        let mut add = |name: &str, server: &str, port: u16| {
+            let Some(server) = config.servers.find(server) else { return };
+            let address = SocketAddr::new(server.ip, port);
+            let service = match self.service(name) {
+                Some(service) if service.address() == address => Arc::clone(service),
+                Some(service) => service.moved_to(address),
+                None => Service::new(name, address, State::Down),
+            };
+            live.insert(name.to_ascii_lowercase(), service);
+        };
+        for service in config.services.iter() {
+            add(&service.name, &service.server, service.port);
+        }
+        for group in config.service_groups.iter() {
+            for member in &group.members {
+                add(&member_name(&group.name, &member.server, member.port), &member.server, member.port);
+            }
+        }
+        live
+    }
+
+    fn setup(&self, vserver: &LbVserver, config: &Config) -> Setup {
+        Setup {
+            method: balance::method(vserver.lb_method.text()).unwrap_or(METHODS[1]),
+            services: self.ring(vserver, config),
+            startup_factor: config.lb_parameter.startup_rr_factor,
+            slow_start: slow_start(vserver),
+            budget: Arc::clone(&self.budget),
+        }
+    }
+
+    /// The virtual servers that need another picker: those whose own setup changed, and those that share a service with
+    /// one, since each picker knows by heart who else must hear of a service's transactions.
+    fn to_rebuild(&self, setups: &BTreeMap<String, Setup>) -> BTreeSet<String> {
+        let mut users: BTreeMap<*const Service, BTreeSet<&str>> = BTreeMap::new();
+        let old = self.vservers.iter().map(|(name, v)| (name, v.picker.services()));
+        for (name, services) in old.chain(setups.iter().map(|(name, setup)| (name, &setup.services[..]))) {
+            for bound in services {
+                users.entry(Arc::as_ptr(&bound.service)).or_default().insert(name);
+            }
+        }
+        let unchanged = |name: &str| match (self.vservers.get(name), setups.get(name)) {
+            (Some(before), Some(setup)) => before.picker.is_set_up_as(setup),
+            _ => false,
+        };
+        let names = self.vservers.keys().chain(setups.keys());
+        let mut waiting: Vec<&str> = names.map(String::as_str).filter(|name| !unchanged(name)).collect();
+        let mut rebuilt = BTreeSet::new();
+        while let Some(name) = waiting.pop() {
+            if !rebuilt.insert(name.to_owned()) {
+                continue;
+            }
+            let before = self.vservers.get(name).map_or(&[][..], |v| v.picker.services());
+            let after = setups.get(name).map_or(&[][..], |setup| &setup.services);
+            for bound in before.iter().chain(after) {
+                waiting.extend(users.remove(&Arc::as_ptr(&bound.service)).into_iter().flatten());
+            }
+        }
+        rebuilt
+    }
+
+    /// The bound services in ring order: binding order, members in member order.
+    fn ring(&self, vserver: &LbVserver, config: &Config) -> Vec<Bound> {
+        let mut ring = Vec::new();
+        for binding in &vserver.bindings {
+            match binding {
+                LbBinding::Service { name, weight } => {
+                    let service = self.service(name).map(Arc::clone);
+                    ring.extend(service.map(|service| Bound { service, weight: *weight }));
+                }
+                LbBinding::ServiceGroup { name } => {
+                    ring.extend(config.service_groups.find(name).into_iter().flat_map(|g| self.members(g)));
+                }
+            }
+        }
+        ring
+    }
+
+    fn members(&self, group: &ServiceGroup) -> Vec<Bound> {
+        let live = |member: &crate::config::Member| {
+            let service = self.service(&member_name(&group.name, &member.server, member.port))?;
+            Some(Bound { service: Arc::clone(service), weight: member.weight })
+        };
+        group.members.iter().filter_map(live).collect()
+    }
+
+    /// Tells the services of the new pickers who watches them now, and has those pickers read what happened meanwhile.
+    fn introduce(&self, before: &Snapshot, rebuilt: &BTreeSet<String>) {
+        let mut bindings: BTreeMap<*const Service, (Vec<_>, usize)> = BTreeMap::new();
+        let new = || rebuilt.iter().filter_map(|name| self.vservers.get(name));
+        for vserver in new() {
+            let counts_packets = vserver.picker.method().measures == Measures::Packets;
+            for (position, service) in vserver.services().enumerate() {
+                let (list, packet_watchers) = bindings.entry(Arc::as_ptr(service)).or_default();
+                list.push(vserver.picker.binding(position));
+                *packet_watchers += usize::from(counts_packets);
+            }
+        }
+        let old = rebuilt.iter().filter_map(|name| before.vservers.get(name));
+        for unbound in old.flat_map(|v| v.services()).filter(|s| !bindings.contains_key(&Arc::as_ptr(s))) {
+            unbound.bind(Arc::from([]), 0);
+        }
+        for service in new().flat_map(|v| v.services()) {
+            if let Some((list, packet_watchers)) = bindings.remove(&Arc::as_ptr(service)) {
+                service.bind(list.into(), packet_watchers);
+            }
+        }
+        for vserver in new() {
+            vserver.picker.bound();
+        }
+        for (name, gone) in &before.vservers {
+            if !self.vservers.contains_key(name) {
+                gone.seat.clear();
+            }
+        }
+    }
+}
+
+fn live_vserver(
+    vserver: &LbVserver,
+    config: &Config,
+    before: Option<&Arc<VirtualServer>>,
+    picker: impl FnOnce(&Arc<Seat>) -> Arc<Picker>,
+) -> VirtualServer {
+    let (seat, live) = match before {
+        Some(before) => (Arc::clone(&before.seat), Arc::clone(&before.live)),
+        None => Default::default(),
+    };
+    let picker = picker(&seat);
+    let built = VirtualServer {
+        name: vserver.name.as_str().into(),
+        address: vserver.address(),
+        method: picker.method().name,
+        client_timeout_s: vserver.clt_timeout_s,
+        enabled: vserver.enabled,
+        feature_enabled: config.features.has(Features::LB),
+        live,
+        picker,
+        seat,
+    };
+    if let Some(before) = before {
+        if built.feature_enabled && !before.feature_enabled {
+            built.picker.trigger(StartupReason::FeatureEnabled);
+        }
+        if built.enabled && !before.enabled {
+            built.picker.trigger(StartupReason::VserverEnabled);
+        }
+    }
+    built
+}
+
+/// A view in which there is nothing.
+impl Default for Snapshot {
+    fn default() -> Snapshot {
+        Snapshot {
+            generation: 0,
+            vservers: BTreeMap::new(),
+            services: BTreeMap::new(),
+            budget: Budget::new(ALL_LOGS_BYTES),
+        }
+    }
+}
+
+/// A group member's name, as NITRO writes it.
+pub fn member_name(group: &str, server: &str, port: u16) -> String {
+    format!("{group}?{server}?{port}")
+}
+
+fn slow_start(vserver: &LbVserver) -> Option<SlowStart> {
+    (vserver.new_service_request > 0).then_some(SlowStart {
+        request: vserver.new_service_request,
+        unit: match vserver.new_service_request_unit {
+            RequestUnit::PerSecond => Unit::PerSecond,
+            RequestUnit::Percent => Unit::Percent,
+        },
+        increment_interval_s: vserver.new_service_request_increment_interval_s,
+    })
 }

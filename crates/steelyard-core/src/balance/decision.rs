@@ -4,11 +4,10 @@
 //! under its lock.
 
 use crate::balance::log::{Event, Pick, Reason, Rule};
+use crate::balance::picker::Bound;
 use crate::balance::ring::{Ring, why_not};
 use crate::balance::tree::NO;
 use crate::balance::{Method, key, round};
-use crate::service::Service;
-use crate::sync::Arc;
 
 /// One decision of a virtual server.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -70,12 +69,7 @@ impl Present {
         Present { values: values.collect(), events: ring.log.newest_first(), picks: ring.rate.total() }
     }
 
-    pub(super) fn decisions(
-        mut self,
-        last: usize,
-        method: &Method,
-        services: &[(Arc<Service>, u32)],
-    ) -> Vec<Decision> {
+    pub(super) fn decisions(mut self, last: usize, method: &Method, services: &[Bound]) -> Vec<Decision> {
         let mut decisions = Vec::new();
         for event in std::mem::take(&mut self.events) {
             let values = &mut self.values;
@@ -94,13 +88,7 @@ impl Present {
         decisions
     }
 
-    fn decision(
-        &self,
-        pick: Pick,
-        request: u64,
-        method: &'static str,
-        services: &[(Arc<Service>, u32)],
-    ) -> Decision {
+    fn decision(&self, pick: Pick, request: u64, method: &'static str, services: &[Bound]) -> Decision {
         let rows: Vec<Row> =
             self.values.iter().zip(services).map(|(value, bound)| value.row(bound, pick.rule)).collect();
         let keys = rows.iter().filter(|row| row.eligible).map(|row| row.key);
@@ -130,7 +118,7 @@ fn undo(values: &mut [Value], position: usize, change: impl FnOnce(&mut Value)) 
 }
 
 impl Value {
-    fn row(self, (service, weight): &(Arc<Service>, u32), rule: Rule) -> Row {
+    fn row(self, Bound { service, weight }: &Bound, rule: Rule) -> Row {
         let (metric, key) = match rule {
             Rule::RoundRobin => (self.turns, round(self.turns, *weight)),
             Rule::Method | Rule::LeastConnection => (self.metric, key(self.metric, *weight)),

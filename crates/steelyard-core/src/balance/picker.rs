@@ -25,13 +25,22 @@ pub struct Setup {
     /// The method.
     pub method: &'static Method,
     /// The bound services in ring order, with their weights (1 to 100).
-    pub services: Vec<(Arc<Service>, u32)>,
+    pub services: Vec<Bound>,
     /// `startupRRFactor`; 0 when unset.
     pub startup_factor: u32,
     /// Per-service slow start, when `newServiceRequest` is above 0.
     pub slow_start: Option<SlowStart>,
     /// Where the decision log's memory comes from.
     pub budget: Arc<Budget>,
+}
+
+/// A service as one virtual server has it.
+#[derive(Clone)]
+pub struct Bound {
+    /// The service.
+    pub service: Arc<Service>,
+    /// Its weight there, 1 to 100.
+    pub weight: u32,
 }
 
 /// One virtual server's choice among its services.
@@ -66,7 +75,7 @@ impl Picker {
     /// A picker that decides for a new virtual server, or takes over from `previous`, whose place in the seat it takes.
     /// Afterwards the services must be told ([`Service::bind`]), then [`Picker::bound`] must be called.
     pub fn take_over(setup: Setup, seat: &Arc<Seat>, now: Time) -> Arc<Picker> {
-        let slots: Box<[Slot]> = setup.services.iter().map(|(service, _)| Slot::new(service)).collect();
+        let slots: Box<[Slot]> = setup.services.iter().map(|bound| Slot::new(&bound.service)).collect();
         let ring = Ring::new(&setup, &slots, now);
         let picker = Arc::new(Picker {
             dirty: Dirty::new(slots.len()),
@@ -111,8 +120,19 @@ impl Picker {
         self.setup.method
     }
 
+    /// Would a picker of this setup decide like this one?
+    pub fn is_set_up_as(&self, setup: &Setup) -> bool {
+        let own = &self.setup;
+        let same = |a: &Bound, b: &Bound| Arc::ptr_eq(&a.service, &b.service) && a.weight == b.weight;
+        own.method.name == setup.method.name
+            && own.startup_factor == setup.startup_factor
+            && own.slow_start == setup.slow_start
+            && own.services.len() == setup.services.len()
+            && own.services.iter().zip(&setup.services).all(|(a, b)| same(a, b))
+    }
+
     /// The bound services in ring order, with their weights.
-    pub fn services(&self) -> &[(Arc<Service>, u32)] {
+    pub fn services(&self) -> &[Bound] {
         &self.setup.services
     }
 

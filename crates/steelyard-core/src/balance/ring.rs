@@ -69,7 +69,7 @@ impl Ring {
         let mut ring = Ring {
             method,
             tree: Tree::new(slots.iter().map(|_| NO)),
-            leaves: setup.services.iter().map(|(_, weight)| Leaf::new(*weight)).collect(),
+            leaves: setup.services.iter().map(|bound| Leaf::new(bound.weight)).collect(),
             last: None,
             by_turns: method.measures == Measures::Turns,
             round: 0,
@@ -197,8 +197,9 @@ impl Ring {
         }
         match &mut self.ramps {
             Some(ramps) if ramps.contains(position) => {
-                if ramps.used(position) {
-                    self.slowed += 1;
+                let empty = ramps.used(position);
+                self.slowed += usize::from(empty);
+                if empty {
                     self.hold(position, SLOWED);
                 }
             }

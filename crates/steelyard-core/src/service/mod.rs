@@ -146,7 +146,7 @@ pub struct Service {
     address: SocketAddr,
     hot: Hot,
     /// Counters for `stat` and for the windowed methods.
-    pub traffic: Traffic,
+    pub traffic: Arc<Traffic>,
     bindings: Mutex<Bindings>,
 }
 
@@ -163,7 +163,11 @@ struct Hot {
 impl Service {
     /// A new live service in the given state, bound nowhere.
     pub fn new(name: &str, address: SocketAddr, state: State) -> Arc<Service> {
-        Arc::new(Service {
+        Arc::new(Service::fresh(name, address, state))
+    }
+
+    fn fresh(name: &str, address: SocketAddr, state: State) -> Service {
+        Service {
             name: name.into(),
             address,
             hot: Hot {
@@ -173,9 +177,16 @@ impl Service {
                 response_time_us: AtomicU64::new(NEVER),
                 packet_watchers: AtomicUsize::new(0),
             },
-            traffic: Traffic::default(),
+            traffic: Arc::default(),
             bindings: Mutex::new(Bindings { generation: 0, list: Arc::from([]) }),
-        })
+        }
+    }
+
+    /// The same service at another address: a new live object that goes on counting where this one stopped.
+    pub fn moved_to(&self, address: SocketAddr) -> Arc<Service> {
+        let mut moved = Service::fresh(&self.name, address, State::Down);
+        moved.traffic = Arc::clone(&self.traffic);
+        Arc::new(moved)
     }
 
     /// The name; of a group member `group?server?port`, as NITRO writes it.
@@ -257,14 +268,13 @@ impl Service {
 
     /// Replaces who watches this service; `packet_watchers` of them count packets. New watchers must compute their
     /// keys after this call.
-    pub fn bind(&self, list: Arc<[Binding]>, packet_watchers: usize) -> Bindings {
+    pub fn bind(&self, list: Arc<[Binding]>, packet_watchers: usize) {
         let mut held = lock(&self.bindings);
         held.generation += 1;
         held.list = list;
         self.hot.packet_watchers.store(packet_watchers, Ordering::Relaxed);
         self.hot.generation.store(held.generation, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        held.clone()
     }
 
     fn tell(&self, say: impl Fn(&Binding)) {

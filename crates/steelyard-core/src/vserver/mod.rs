@@ -6,7 +6,7 @@ pub mod select;
 use std::net::SocketAddr;
 
 use crate::balance::picker::{Picker, Seat};
-use crate::service::Service;
+use crate::service::{Service, State};
 use crate::sync::{Arc, AtomicU64};
 
 /// A virtual server as one snapshot has it.
@@ -21,6 +21,8 @@ pub struct VirtualServer {
     pub client_timeout_s: u32,
     /// `set lb vserver -state`.
     pub enabled: bool,
+    /// `enable ns feature LB`: without it the virtual server is DOWN.
+    pub feature_enabled: bool,
     /// What it has carried; the same object in every snapshot.
     pub live: Arc<Live>,
     /// The choice among the bound services, in ring order (binding order, members in member order).
@@ -30,9 +32,20 @@ pub struct VirtualServer {
 }
 
 impl VirtualServer {
+    /// Its own state (`spec/methods.md` 5.4).
+    pub fn state(&self) -> State {
+        if !self.enabled {
+            State::OutOfService
+        } else if self.feature_enabled && self.picker.candidates() > 0 {
+            State::Up
+        } else {
+            State::Down
+        }
+    }
+
     /// The bound services in ring order.
     pub fn services(&self) -> impl Iterator<Item = &Arc<Service>> {
-        self.picker.services().iter().map(|(service, _)| service)
+        self.picker.services().iter().map(|bound| &bound.service)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::balance::decision::Decision;
 use crate::balance::picker::Picker;
-use crate::service::Service;
+use crate::service::{Service, State};
 use crate::sync::{Arc, Ordering};
 use crate::time::Time;
 use crate::vserver::VirtualServer;
@@ -28,6 +28,9 @@ impl VirtualServer {
     /// # Errors
     /// [`Unavailable`] when no candidate is left.
     pub fn select(&self, now: Time, tried: &[Arc<Service>]) -> Result<Assigned, Unavailable> {
+        if !self.enabled || !self.feature_enabled {
+            return Err(Unavailable::Down);
+        }
         match self.picker.pick(now, tried) {
             Some((picker, position)) => {
                 self.live.hits.fetch_add(1, Ordering::Relaxed);
@@ -38,9 +41,9 @@ impl VirtualServer {
         }
     }
 
-    /// Is there a service that admits work?
+    /// Does it take requests?
     pub fn is_up(&self) -> bool {
-        self.picker.candidates() > 0
+        self.state() == State::Up
     }
 
     /// What time alone changes in its choosing. Every 100 ms from one thread.

@@ -108,7 +108,7 @@ impl Workers {
         let mut failures = Vec::new();
         let mut names: BTreeMap<SocketAddr, Arc<str>> = BTreeMap::new();
         let mut opened: Vec<Vec<Listen>> = self.mailboxes.iter().map(|_| Vec::new()).collect();
-        for vserver in &snapshot.vservers {
+        for vserver in snapshot.vservers() {
             let Some(address) = vserver.address else { continue };
             let taken = names.contains_key(&address);
             let bound = if taken { Err(in_use_here()) } else { self.open(address, &mut opened) };
