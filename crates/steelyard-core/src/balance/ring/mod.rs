@@ -4,16 +4,18 @@
 //! Owns every rule of choosing; never waits and never calls out. Time is an argument. A key is renewed whenever
 //! something it is made of changes, so a pick is one descent of the tree.
 
+mod eligible;
+
 use crate::balance::log::{Log, Pick, Reason, Rule};
 use crate::balance::picker::{Setup, Slot};
 use crate::balance::rates::Rate;
 use crate::balance::slow_start::Ramps;
 use crate::balance::stand_in::StandIn;
-use crate::balance::startup::{Startup, StartupReason};
+use crate::balance::startup::Startup;
 use crate::balance::tree::{NO, Tree};
 use crate::balance::window::{SLOT_US, Sums, Window, slot_of};
 use crate::balance::{Measured, Measures, Method, key, round};
-use crate::service::{ResponseTime, State};
+use crate::service::State;
 use crate::time::{SECOND_US, Time};
 
 /// The services of one virtual server in ring order, under the picker's lock.
@@ -346,117 +348,6 @@ impl Ring {
         }
     }
 
-    fn refill(&mut self, now: Time) {
-        let Some(ramps) = &mut self.ramps else { return };
-        let steady = self.candidates.saturating_sub(ramps.len()).max(1) as u64;
-        let free = ramps.refill(now, self.steady.in_7_s() / steady);
-        for position in free {
-            self.unslow(position);
-        }
-    }
-
-    fn unslow(&mut self, position: usize) {
-        if self.leaves[position].held & SLOWED != 0 {
-            self.slowed -= 1;
-            self.release(position, SLOWED);
-        }
-    }
-
-    /// Reads the state and the monitors' response time of a service anew. True when it went from not admitting work to
-    /// admitting it.
-    pub(super) fn update_state(&mut self, position: usize, slots: &[Slot], now: Time) -> bool {
-        let Some(leaf) = self.leaves.get(position) else { return false };
-        let (was, state) = (leaf.admits(), slots[position].service.state());
-        let nothing_known = self.stand_in.none_known();
-        if was {
-            self.leave(position);
-        }
-        self.read_response_time(position, slots);
-        let code = if state.admits() { 0 } else { state as u8 };
-        self.set_held(position, self.leaves[position].held & !STATE | code);
-        if state.admits() {
-            self.enter(position);
-        }
-        if was != state.admits() {
-            self.turned(position, state.admits(), now);
-        }
-        self.settle();
-        if nothing_known && !self.stand_in.none_known() {
-            self.freeze(slots);
-        }
-        self.renew(position, slots);
-        self.rekey(position);
-        !was && state.admits()
-    }
-
-    fn read_response_time(&mut self, position: usize, slots: &[Slot]) {
-        if self.method.measures == Measures::ResponseTime {
-            let time = slots[position].service.response_time();
-            let leaf = &mut self.leaves[position];
-            leaf.pending = time == ResponseTime::Pending;
-            leaf.time_us = if let ResponseTime::Known(us) = time { us } else { 0 };
-        }
-    }
-
-    /// Counts a service among the candidates.
-    fn enter(&mut self, position: usize) {
-        self.candidates += 1;
-        self.pending += usize::from(self.leaves[position].pending);
-        if self.method.measures.time() {
-            self.enter_stand_in(position);
-        }
-    }
-
-    /// Counts it out again.
-    fn leave(&mut self, position: usize) {
-        self.candidates -= 1;
-        self.pending -= usize::from(self.leaves[position].pending);
-        if self.method.measures.time() {
-            self.leave_stand_in(position);
-        }
-    }
-
-    /// A service began or ceased to admit work.
-    fn turned(&mut self, position: usize, admits: bool, now: Time) {
-        if admits {
-            // It enters the running round with all its turns (1.2).
-            let leaf = &mut self.leaves[position];
-            let turns = self.round.saturating_mul(u64::from(leaf.weight));
-            let before = std::mem::replace(&mut leaf.turns, turns);
-            self.log.turns(position, before);
-            // Before the first request there is no load of others to be eased into.
-            if let Some(ramps) = &mut self.ramps
-                && self.rate.total() > 0
-            {
-                ramps.begin(position, now);
-            }
-        } else if let Some(ramps) = &mut self.ramps {
-            ramps.end(position);
-            self.unslow(position);
-        }
-        self.end_ramps_if_all();
-    }
-
-    /// When every candidate is ramping, caps are ignored (2.3): they carry all the load there is.
-    fn end_ramps_if_all(&mut self) {
-        if let Some(ramps) = &mut self.ramps
-            && ramps.len() > 0
-            && ramps.len() >= self.candidates
-        {
-            for position in ramps.end_all() {
-                self.unslow(position);
-            }
-        }
-    }
-
-    /// Restarts start-up round robin, unless per-service slow start takes its place or the method is round robin.
-    pub(super) fn trigger(&mut self, reason: StartupReason) {
-        if self.ramps.is_none() && self.method.measures != Measures::Turns {
-            self.startup.trigger(reason, self.factor, self.leaves.len(), self.rate.in_7_s());
-            self.settle();
-        }
-    }
-
     /// Puts the kind of key into the tree that the next decision needs.
     fn settle(&mut self) {
         let by_turns =
@@ -535,23 +426,6 @@ impl Ring {
             round(leaf.turns, leaf.weight)
         } else {
             key(leaf.metric, leaf.weight)
-        }
-    }
-
-    fn hold(&mut self, position: usize, why: u8) {
-        self.set_held(position, self.leaves[position].held | why);
-        self.rekey(position);
-    }
-
-    fn release(&mut self, position: usize, why: u8) {
-        self.set_held(position, self.leaves[position].held & !why);
-        self.rekey(position);
-    }
-
-    fn set_held(&mut self, position: usize, held: u8) {
-        let before = std::mem::replace(&mut self.leaves[position].held, held);
-        if before != held {
-            self.log.held(position, before);
         }
     }
 
