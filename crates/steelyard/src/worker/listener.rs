@@ -240,3 +240,74 @@ const DROP_SYN: [SockFilter; 5] = [
     SockFilter::new(0x06, 0, 0, 0),    // ret 0: drop
     SockFilter::new(0x06, 0, 0, u32::MAX),
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
+    use std::time::Duration;
+
+    use super::*;
+
+    /// An address on loopback that nothing else in this process uses; the kernel chose the port.
+    fn free_address(last: u8) -> SocketAddr {
+        let host = IpAddr::V4(Ipv4Addr::new(127, 77, (std::process::id() % 250) as u8, last));
+        TcpListener::bind((host, 0)).unwrap().local_addr().unwrap()
+    }
+
+    #[test]
+    fn every_worker_gets_a_listener_of_the_same_address() {
+        let address = free_address(1);
+        let sockets = bind_all(address, 3, Sharing::Exclusive).unwrap();
+        for socket in &sockets {
+            let own = SocketAddr::try_from(rustix::net::getsockname(socket).unwrap()).unwrap();
+            assert_eq!(own, address);
+        }
+        TcpStream::connect(address).unwrap();
+    }
+
+    #[test]
+    fn an_address_with_a_listener_is_in_use_even_if_that_one_would_share() {
+        let address = free_address(2);
+        let _sharing = bind_all(address, 2, Sharing::Exclusive).unwrap();
+        let error = bind_all(address, 2, Sharing::Exclusive).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
+    }
+
+    #[test]
+    fn an_address_that_is_being_closed_is_taken_over() {
+        let address = free_address(3);
+        let old = bind_all(address, 2, Sharing::Exclusive).unwrap();
+        let _new = bind_all(address, 2, Sharing::WithOurOld).unwrap();
+        drop(old);
+        TcpStream::connect(address).unwrap();
+    }
+
+    #[test]
+    fn an_address_that_this_host_lacks_is_bound() {
+        let documentation_only: SocketAddr = "192.0.2.77:8080".parse().unwrap();
+        bind_all(documentation_only, 1, Sharing::Exclusive).unwrap();
+    }
+
+    #[test]
+    fn closing_serves_the_queue_and_lets_nobody_in() {
+        let address = free_address(4);
+        let socket = bind_all(address, 1, Sharing::Exclusive).unwrap().remove(0);
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
+        let mut listeners = Listeners::new(Arc::new(Counters::default()));
+        let names = BTreeMap::from([(address, Arc::from("v"))]);
+        listeners.adopt(&epoll, vec![Listen { address, socket, lease: Arc::new(()) }], &names, Time::ZERO);
+        let mut queued = TcpStream::connect(address).unwrap();
+
+        listeners.close_all(Time::ZERO);
+        let late = TcpStream::connect_timeout(&address, Duration::from_millis(100));
+        assert_eq!(late.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        let Accepted::Client(accepted, _) = listeners.accept(0, &epoll, Time::ZERO) else { panic!("nobody") };
+        drop(accepted);
+        assert_eq!(queued.read(&mut [0]).unwrap(), 0, "an orderly end, not a reset");
+
+        listeners.expire(&epoll, Time::ZERO.plus_us(DRAIN_US));
+        assert!(listeners.is_empty());
+        assert_eq!(TcpStream::connect(address).unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
+    }
+}

@@ -468,3 +468,6 @@ const INTEREST: EventFlags =
 /// A peer that vanished without a word is found within about two minutes.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,243 @@
+//! The table against real peers: what it reports, in which order, and what it keeps for later.
+
+use std::io::{Read as _, Write};
+use std::net::{TcpListener, TcpStream};
+
+use rustix::buffer::spare_capacity;
+use rustix::event::Timespec;
+use rustix::event::epoll::Event;
+
+use super::*;
+
+const ID: ConnId = ConnId { index: 3, generation: 7 };
+
+/// A table with one server-side connection, established, and its peer.
+fn connected() -> (Sockets, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut sockets = Sockets::new(Clock::start()).unwrap();
+    sockets.connect(ID, listener.local_addr().unwrap());
+    let peer = listener.accept().unwrap().0;
+    assert!(turn(&mut sockets), "established");
+    (sockets, peer)
+}
+
+/// A table with one client connection and its peer.
+fn accepted() -> (Sockets, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut sockets = Sockets::new(Clock::start()).unwrap();
+    let peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let socket = listener.accept().unwrap().0;
+    socket.set_nonblocking(true).unwrap();
+    sockets.adopt(ID, socket.into());
+    turn(&mut sockets);
+    (sockets, peer)
+}
+
+/// Waits for events and notes them, as the driver does; true when a connection was established.
+fn turn(sockets: &mut Sockets) -> bool {
+    let mut events: Vec<Event> = Vec::with_capacity(8);
+    let second = Timespec { tv_sec: 5, tv_nsec: 0 };
+    epoll::wait(sockets.epoll(), spare_capacity(&mut events), Some(&second)).unwrap();
+    assert!(!events.is_empty(), "nothing happened");
+    let mut established = false;
+    for event in &events {
+        match Source::from_bits(event.data.u64()) {
+            Source::Connection(id) => established |= sockets.note(id, event.flags),
+            Source::Lingering(id) => {
+                let now = sockets.clock.now();
+                sockets.lingering.event(id, &mut [0; 4096], now);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    established
+}
+
+fn read(sockets: &mut Sockets) -> String {
+    let mut buffer = [0; 64];
+    match sockets.read(ID, &mut buffer) {
+        Read::Data(length) => String::from_utf8(buffer[..length].to_vec()).unwrap(),
+        Read::End => "<end>".to_owned(),
+        Read::Failed => "<failed>".to_owned(),
+        Read::Nothing => "<nothing>".to_owned(),
+    }
+}
+
+#[test]
+fn sources_survive_the_way_through_epoll() {
+    let id = ConnId { index: 0x3fff_ffff, generation: u32::MAX };
+    for source in [Source::Connection(id), Source::Lingering(id), Source::Listener(9), Source::Mailbox] {
+        assert_eq!(Source::from_bits(source.to_bits()), source);
+    }
+}
+
+#[test]
+fn a_refused_connect_is_reported_once_and_later() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut sockets = Sockets::new(Clock::start()).unwrap();
+    sockets.connect(ID, port);
+    assert!(sockets.send(ID, b"kept until connected") > 0);
+    assert!(!turn(&mut sockets));
+    assert_eq!(sockets.next_failed(), Some((ID, Gone::ConnectFailed)));
+    assert_eq!(sockets.next_failed(), None);
+    assert_eq!(sockets.send(ID, b"x"), 0, "the id is unknown now");
+}
+
+#[test]
+fn an_address_that_cannot_be_connected_to_fails_later_too() {
+    let mut sockets = Sockets::new(Clock::start()).unwrap();
+    sockets.connect(ID, "255.255.255.255:1".parse().unwrap());
+    assert!(sockets.has_ready());
+    assert_eq!(sockets.next_failed(), Some((ID, Gone::ConnectFailed)));
+}
+
+#[test]
+fn a_failure_of_a_connection_that_was_closed_meanwhile_is_forgotten() {
+    let mut sockets = Sockets::new(Clock::start()).unwrap();
+    sockets.connect(ID, "255.255.255.255:1".parse().unwrap());
+    sockets.close(ID, Close::Reset);
+    assert_eq!(sockets.next_failed(), None);
+}
+
+#[test]
+fn a_paused_connection_is_not_read_until_it_is_resumed() {
+    let (mut sockets, mut peer) = connected();
+    sockets.pause(ID);
+    peer.write_all(b"hello").unwrap();
+    turn(&mut sockets);
+    assert_eq!(read(&mut sockets), "<nothing>");
+    sockets.resume(ID);
+    let mut batch = Vec::new();
+    sockets.take_ready(&mut batch);
+    assert_eq!(batch, [ID]);
+    assert_eq!(read(&mut sockets), "hello");
+    assert_eq!(read(&mut sockets), "<nothing>", "a short read means drained");
+}
+
+#[test]
+fn what_came_before_the_end_is_read_before_the_end() {
+    let (mut sockets, mut peer) = connected();
+    peer.write_all(b"last words").unwrap();
+    drop(peer);
+    turn(&mut sockets);
+    assert_eq!([read(&mut sockets), read(&mut sockets)], ["last words", "<end>"]);
+    assert_eq!(read(&mut sockets), "<nothing>", "the end is reported once");
+}
+
+#[test]
+fn an_answer_that_came_before_a_reset_is_still_delivered() {
+    let (mut sockets, mut peer) = connected();
+    sockets.send(ID, b"a body that the peer never reads");
+    peer.write_all(b"413").unwrap();
+    drop(peer);
+    turn(&mut sockets);
+    sockets.send(ID, b"more of it");
+    assert_eq!([read(&mut sockets), read(&mut sockets)], ["413", "<failed>"]);
+    assert_eq!(read(&mut sockets), "<nothing>");
+}
+
+#[test]
+fn a_client_that_resets_is_reported_even_while_paused() {
+    let (mut sockets, mut peer) = accepted();
+    sockets.pause(ID);
+    peer.write_all(b"a second request").unwrap();
+    turn(&mut sockets);
+    socket2::SockRef::from(&peer).set_linger(Some(Duration::ZERO)).unwrap();
+    drop(peer);
+    turn(&mut sockets);
+    assert_eq!(sockets.next_failed(), Some((ID, Gone::Reset)));
+    assert_eq!(sockets.clients(), 0);
+}
+
+#[test]
+fn what_the_peer_does_not_take_is_queued_and_drains_in_order() {
+    let (mut sockets, mut peer) = connected();
+    let block = [b'x'; 64 << 10];
+    let mut given = 0;
+    while sockets.send(ID, &block) == 0 {
+        given += block.len();
+    }
+    given += block.len();
+    assert!(sockets.send(ID, b"end") > 3);
+    let reader = std::thread::spawn(move || {
+        let mut all = Vec::new();
+        peer.read_to_end(&mut all).unwrap();
+        all
+    });
+    while sockets.flush(ID) != Flush::Drained {
+        turn(&mut sockets);
+    }
+    assert_eq!(sockets.send(ID, b"."), 0);
+    sockets.finish(ID);
+    let all = reader.join().unwrap();
+    assert_eq!(all.len(), given + 4);
+    assert!(all.ends_with(b"xend."));
+}
+
+#[test]
+fn a_graceful_close_sends_the_queue_and_outlives_a_peer_that_is_still_sending() {
+    let (mut sockets, mut peer) = accepted();
+    let block = [b'x'; 64 << 10];
+    let mut given = block.len();
+    while sockets.send(ID, &block) == 0 {
+        given += block.len();
+    }
+    sockets.close(ID, Close::Graceful);
+    assert_eq!(sockets.clients(), 0);
+    assert!(sockets.lingering.is_sending());
+    let reader = std::thread::spawn(move || {
+        peer.write_all(&[b'y'; 3 << 20]).unwrap();
+        let mut all = Vec::new();
+        peer.read_to_end(&mut all).unwrap();
+        all.len()
+    });
+    while !reader.is_finished() {
+        let mut events: Vec<Event> = Vec::with_capacity(8);
+        let pause = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+        epoll::wait(sockets.epoll(), spare_capacity(&mut events), Some(&pause)).unwrap();
+        for event in &events {
+            let Source::Lingering(id) = Source::from_bits(event.data.u64()) else { panic!("another source") };
+            let now = sockets.clock.now();
+            sockets.lingering.event(id, &mut [0; 4096], now);
+        }
+    }
+    assert_eq!(reader.join().unwrap(), given);
+}
+
+#[test]
+fn a_graceful_close_ends_by_itself_in_the_end() {
+    let (mut sockets, peer) = accepted();
+    sockets.close(ID, Close::Graceful);
+    let later = sockets.clock.now().plus_us(60_000_000);
+    assert!(sockets.lingering.next_deadline() < later);
+    sockets.lingering.expire(later);
+    assert_eq!(sockets.lingering.next_deadline(), Time::NEVER);
+    assert_eq!((&peer).read(&mut [0]).unwrap(), 0);
+}
+
+#[test]
+fn a_reset_is_a_reset() {
+    let (mut sockets, mut peer) = accepted();
+    sockets.close(ID, Close::Reset);
+    assert_eq!(peer.read(&mut [0]).unwrap_err().kind(), io::ErrorKind::ConnectionReset);
+}
+
+#[test]
+fn an_event_of_an_earlier_connection_is_ignored() {
+    let (mut sockets, mut peer) = connected();
+    let earlier = ConnId { generation: ID.generation - 1, ..ID };
+    sockets.close(earlier, Close::Reset);
+    assert!(!sockets.note(earlier, EventFlags::ERR));
+    assert_eq!(sockets.next_failed(), None);
+    peer.write_all(b"fine").unwrap();
+    turn(&mut sockets);
+    assert_eq!(read(&mut sockets), "fine");
+}
+
+#[test]
+fn packets_are_counted_by_the_kernel() {
+    let (mut sockets, _peer) = connected();
+    let before = sockets.packets(ID);
+    sockets.send(ID, b"one segment");
+    assert!(sockets.packets(ID) > before);
+}
