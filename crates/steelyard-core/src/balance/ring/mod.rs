@@ -5,6 +5,7 @@
 //! something it is made of changes, so a pick is one descent of the tree.
 
 mod eligible;
+mod measured;
 
 use crate::balance::log::{Log, Pick, Reason, Rule};
 use crate::balance::picker::{Setup, Slot};
@@ -13,8 +14,8 @@ use crate::balance::slow_start::Ramps;
 use crate::balance::stand_in::StandIn;
 use crate::balance::startup::Startup;
 use crate::balance::tree::{NO, Tree};
-use crate::balance::window::{SLOT_US, Sums, Window, slot_of};
-use crate::balance::{Measured, Measures, Method, key, round};
+use crate::balance::window::{SLOT_US, Window, slot_of};
+use crate::balance::{Measures, Method, key, round};
 use crate::service::State;
 use crate::time::{SECOND_US, Time};
 
@@ -93,7 +94,7 @@ impl Ring {
         }
         for (leaf, slot) in ring.leaves.iter_mut().zip(slots) {
             leaf.held = DOWN;
-            leaf.seen = carried(method.measures, slot);
+            leaf.seen = measured::carried(method.measures, slot);
         }
         ring
     }
@@ -251,27 +252,6 @@ impl Ring {
         self.method.measures.time() && (self.pending > 0 || self.stand_in.none_known())
     }
 
-    /// Takes in what the service has measured since the last time, and renews its value.
-    #[inline]
-    pub(super) fn absorb(&mut self, position: usize, slots: &[Slot]) {
-        let Some(leaf) = self.leaves.get_mut(position) else { return };
-        match (self.method.measures, &mut self.window) {
-            (Measures::Ttfb, Some(window)) => {
-                if let Some(sums) = slots[position].take_ttfb() {
-                    window.add(position, sums.amount, sums.samples);
-                    self.update_mean(position, slots);
-                }
-            }
-            (measures, Some(window)) => {
-                let total = carried(measures, &slots[position]);
-                window.add(position, total - leaf.seen, 1);
-                leaf.seen = total;
-            }
-            _ => {}
-        }
-        self.renew(position, slots);
-    }
-
     /// Everything that time alone changes. The caller has taken in what was marked dirty.
     pub(super) fn advance(&mut self, slots: &[Slot], now: Time) {
         if now < self.next_tick {
@@ -286,66 +266,6 @@ impl Ring {
             self.freeze(slots);
         }
         self.refill(now);
-    }
-
-    fn expire(&mut self, slots: &[Slot], now: Time) {
-        let Some(window) = &mut self.window else { return };
-        let mut fell = Vec::new();
-        window.advance(now, |position| fell.push(position));
-        if self.method.measures == Measures::Ttfb {
-            for position in fell {
-                self.update_mean(position, slots);
-            }
-        } else {
-            self.renew_many(&fell, slots);
-        }
-    }
-
-    /// The mean of the samples in the window; without samples the last mean stays (`spec/methods.md` 1.5).
-    fn update_mean(&mut self, position: usize, slots: &[Slot]) {
-        let sums = self.window.as_ref().map_or(Sums::default(), |window| window.sums(position));
-        if let Some(mean_us) = sums.amount.checked_div(u64::from(sums.samples)) {
-            self.set_time(position, mean_us.max(1), slots);
-        }
-    }
-
-    fn set_time(&mut self, position: usize, time_us: u64, slots: &[Slot]) {
-        if self.leaves[position].time_us == time_us {
-            return;
-        }
-        let candidate = self.leaves[position].admits();
-        if candidate {
-            self.leave_stand_in(position);
-        }
-        self.leaves[position].time_us = time_us;
-        if candidate {
-            let first = self.stand_in.none_known();
-            self.enter_stand_in(position);
-            if first {
-                // From "nothing known" to a value the unit changes: the others must not wait for the tick.
-                self.freeze(slots);
-            }
-        }
-        self.renew(position, slots);
-    }
-
-    fn freeze(&mut self, slots: &[Slot]) {
-        if self.method.measures.time() && self.stand_in.freeze() {
-            let unknown: Vec<usize> = self.stand_in.unknown().iter().map(|p| *p as usize).collect();
-            self.renew_many(&unknown, slots);
-        }
-    }
-
-    fn enter_stand_in(&mut self, position: usize) {
-        let leaf = &mut self.leaves[position];
-        self.stand_in.enter(position, leaf.time_us, &mut leaf.place);
-    }
-
-    fn leave_stand_in(&mut self, position: usize) {
-        let (time_us, place) = (self.leaves[position].time_us, self.leaves[position].place);
-        if let Some(moved) = self.stand_in.leave(time_us, place) {
-            self.leaves[moved].place = place;
-        }
     }
 
     /// Puts the kind of key into the tree that the next decision needs.
@@ -393,25 +313,6 @@ impl Ring {
     }
 
     #[inline]
-    fn remeasure(&mut self, position: usize, slots: &[Slot]) -> bool {
-        let leaf = &self.leaves[position];
-        let carried = match &self.window {
-            Some(window) if self.method.measures.traffic() => window.sums(position).amount,
-            _ => 0,
-        };
-        let time_us = if leaf.time_us > 0 { leaf.time_us } else { self.stand_in.us() };
-        let active = slots[position].service.active();
-        let metric = (self.method.metric)(&Measured { active, time_us, carried });
-        let before = leaf.metric;
-        if metric == before {
-            return false;
-        }
-        self.log.metric(position, before);
-        self.leaves[position].metric = metric;
-        true
-    }
-
-    #[inline]
     fn rekey(&mut self, position: usize) {
         let key = self.key_of(position);
         self.tree.set(position, key);
@@ -450,16 +351,6 @@ impl Leaf {
 
     fn admits(&self) -> bool {
         self.held & STATE == 0
-    }
-}
-
-/// What the service has carried in all, by the method's measure.
-fn carried(measures: Measures, slot: &Slot) -> u64 {
-    let traffic = &slot.service.traffic;
-    match measures {
-        Measures::Bytes => traffic.bytes(),
-        Measures::Packets => traffic.packets(),
-        _ => 0,
     }
 }
 
