@@ -24,7 +24,7 @@ pub fn program(name: &str) -> Option<Command> {
     if let Some(path) = env::var_os("STEELYARD_SKIPPED") {
         let file = OpenOptions::new().append(true).create(true).open(&path);
         let written = file.and_then(|mut f| writeln!(f, "skipped: a test that needs {name}"));
-        written.unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        assert!(written.is_ok(), "{} cannot be written, so the test would count as passed", path.display());
     }
     None
 }
