@@ -107,6 +107,21 @@ fn path_exists(repository: &Repository, said: &str) -> bool {
         || repository.files.iter().any(exists)
 }
 
+/// Each dependency has its reason in the architecture's table.
+pub fn reasons(repository: &Repository) -> Vec<Fault> {
+    let table = repository.text("ARCHITECTURE.md").lines().filter(|l| l.starts_with("| "));
+    let named: Vec<&str> =
+        table.filter_map(|l| l.split('|').nth(1)).flat_map(|cell| cell.split(',').map(str::trim)).collect();
+    let listed =
+        repository.text("Cargo.toml").lines().skip_while(|l| *l != "[workspace.dependencies]").skip(1);
+    let entries =
+        listed.take_while(|l| !l.starts_with('[')).filter(|l| !l.starts_with('#') && !l.contains("path = "));
+    let names = entries.filter_map(|l| l.split_once(" = ")).map(|(name, _)| name);
+    let fault =
+        |name| Fault { at: "ARCHITECTURE.md".into(), what: format!("no reason for the dependency {name}") };
+    names.filter(|n| !named.contains(n)).map(fault).collect()
+}
+
 /// What `make test` leaves out is what `make soak` runs.
 pub fn ignored_tests(repository: &Repository) -> Vec<Fault> {
     let mut faults = Vec::new();
@@ -175,6 +190,17 @@ fn a_planted_untruth_in_a_document_is_found() {
         files.iter_mut().filter(|f| f.0 == path).for_each(|f| f.1 = text);
         assert_eq!(documents(&Repository::planted(&files)).len(), 1, "{path}");
     }
+}
+
+#[test]
+fn a_planted_dependency_without_reason_is_found() {
+    let manifest = "[workspace.dependencies]\nours = { path = \"a\" }\n# tests\nslab = \"1\"\nring = \"1\"\nmio = \"1\"\n\n[profile.dev]\ndebug = 1\n";
+    let planted = Repository::planted(&[
+        ("Cargo.toml", manifest),
+        ("ARCHITECTURE.md", "| mio, slab | tables |\nring\n"),
+    ]);
+    let found: Vec<_> = reasons(&planted).into_iter().map(|f| f.what).collect();
+    assert_eq!(found, ["no reason for the dependency ring"]);
 }
 
 #[test]
