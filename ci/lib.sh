@@ -1,5 +1,6 @@
 # Shared by the scripts of this folder: where things are, and the one list of programs.
 
+export LC_ALL=C.UTF-8
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/steelyard
 target=${CARGO_TARGET_DIR:-$root/target}
