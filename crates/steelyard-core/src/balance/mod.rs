@@ -120,6 +120,13 @@ pub fn key(metric: u64, weight: u32) -> u64 {
     }
 }
 
+/// The weighted value as the documentation prints it, in hundredths, rounded up: 7 x 10000 / 3 is 23333.34. `unit` is
+/// how much of the metric makes 1: 1,000,000 for microseconds shown as seconds.
+pub fn display_hundredths(metric: u64, weight: u32, unit: u64) -> u128 {
+    let divisor = u128::from(weight.max(1)) * u128::from(unit.max(1));
+    (u128::from(metric) * u128::from(SCALE) * 100).div_ceil(divisor)
+}
+
 /// The round that a service is in after `turns` turns: each round gives it `weight` of them (`spec/methods.md` 1.2).
 #[inline]
 pub fn round(turns: u64, weight: u32) -> u64 {

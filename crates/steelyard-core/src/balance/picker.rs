@@ -216,6 +216,13 @@ impl Picker {
         state.decisions(last, self.setup.method, &self.setup.services)
     }
 
+    /// N of every service, in ring order, as the next decision would see it at once.
+    pub fn metrics(&self) -> Vec<u64> {
+        let mut ring = lock(&self.ring);
+        self.drain(&mut ring);
+        ring.leaves.iter().map(|leaf| leaf.metric).collect()
+    }
+
     /// Do all invariants hold that tie keys, leaves and counts together? For tests.
     pub fn is_sound(&self) -> bool {
         let mut ring = lock(&self.ring);
