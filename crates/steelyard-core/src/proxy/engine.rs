@@ -1,65 +1,208 @@
 //! The engine of one worker: every client session, server-side connection, the reuse pool and the timers.
 //!
 //! Owns all of that and names each connection; never sees a socket or a clock. The question it answers: which
-//! session does an event belong to.
+//! session does an event belong to. An event of a connection that has ended meanwhile belongs to none.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use crate::proxy::http1::session::{Fate, Session};
 use crate::proxy::io::{Close, ConnId, Gone, Io};
 use crate::proxy::limits::Limits;
+use crate::proxy::parts::{Context, Parts, count};
+use crate::proxy::table::{Side, Table, side};
+use crate::proxy::transaction::Loss;
 use crate::snapshot::Snapshot;
 use crate::sync::Arc;
-use crate::time::Time;
+use crate::time::{SECOND_US, Time};
+use crate::vserver::Live;
 
 /// All traffic of one worker. Every event comes in by one of its methods; what follows goes out through [`Io`].
 pub struct Engine {
-    limits: Limits,
     snapshot: Arc<Snapshot>,
+    clients: Table<Session>,
+    parts: Parts,
 }
 
 impl Engine {
     /// An engine that decides by `snapshot`.
     pub fn new(limits: Limits, snapshot: Arc<Snapshot>) -> Engine {
-        Engine { limits, snapshot }
+        Engine { snapshot, clients: Table::new(Side::Client), parts: Parts::new(limits) }
     }
 
-    /// Takes over a new snapshot. Sessions of virtual servers that are gone end after their current transaction.
-    pub fn adopt(&mut self, snapshot: Arc<Snapshot>, _io: &mut impl Io) {
+    /// Takes over a new snapshot. Sessions of virtual servers that are gone end after their current transaction, idle
+    /// connections to services that are gone end now.
+    pub fn adopt(&mut self, snapshot: Arc<Snapshot>, io: &mut impl Io) {
         self.snapshot = snapshot;
+        let by_live: BTreeMap<*const Live, _> =
+            self.snapshot.vservers.iter().map(|v| (Arc::as_ptr(&v.live), v)).collect();
+        let mut over = Vec::new();
+        for session in self.clients.iter_mut() {
+            let newer = by_live.get(&Arc::as_ptr(&session.vserver().live)).copied();
+            let mut cx = Context { parts: &mut self.parts, io };
+            if session.adopt(newer, &mut cx) == Fate::Over {
+                over.push(session.id());
+            }
+        }
+        let mut services: Vec<_> = self.snapshot.services.iter().map(Arc::as_ptr).collect();
+        services.sort_unstable();
+        Context { parts: &mut self.parts, io }
+            .retain_idle(|service| services.binary_search(&Arc::as_ptr(service)).is_ok());
+        over.into_iter().for_each(|id| self.remove(id));
     }
 
     /// A client has connected to the virtual server called `vserver`. `None` refuses it, by RST: the virtual server
     /// is unknown, disabled or DOWN, or a limit is reached.
-    pub fn accepted(&mut self, vserver: &str, _peer: SocketAddr, _io: &mut impl Io) -> Option<ConnId> {
-        let found = self.snapshot.vserver(vserver)?;
-        (found.enabled && found.is_up() && self.limits.clients > 0)
-            .then_some(ConnId { index: 0, generation: 0 })
+    pub fn accepted(&mut self, vserver: &str, _peer: SocketAddr, io: &mut impl Io) -> Option<ConnId> {
+        let vserver = self.snapshot.vserver(vserver)?;
+        if !vserver.enabled || !vserver.is_up() || self.clients.len() >= self.parts.limits.clients {
+            return None;
+        }
+        let patience_us = match vserver.client_timeout_s {
+            0 => u64::MAX,
+            seconds => u64::from(seconds) * SECOND_US,
+        };
+        let deadline = io.now().plus_us(patience_us);
+        let wheel = &mut self.parts.wheel;
+        count(&vserver.live.connections, 1);
+        let id = self.clients.insert(|id| {
+            let timer = wheel.arm(id.to_bits(), deadline);
+            Session::new(id, Arc::clone(vserver), timer)
+        });
+        Some(id)
     }
 
     /// The connect that was asked for has succeeded.
-    pub fn connected(&mut self, _id: ConnId, _io: &mut impl Io) {}
+    pub fn connected(&mut self, id: ConnId, io: &mut impl Io) {
+        let mut cx = Context { parts: &mut self.parts, io };
+        if let Some(user) = cx.opened(id) {
+            self.with(user, io, |session, cx| session.connected(cx));
+        }
+    }
 
     /// Bytes have arrived. All are taken: what must wait is held, within bounds, and the connection paused.
-    pub fn data(&mut self, id: ConnId, _bytes: &[u8], io: &mut impl Io) {
-        io.close(id, Close::Reset);
+    pub fn data(&mut self, id: ConnId, bytes: &[u8], io: &mut impl Io) {
+        match self.owner(id) {
+            Owner::Client => self.with(id, io, |session, cx| session.data(bytes, cx)),
+            Owner::Session(user) => self.with(user, io, |session, cx| session.answer(bytes, cx)),
+            // Nobody asked for it.
+            Owner::Idle => self.discard(id, Close::Reset, io),
+            Owner::Nobody => {}
+        }
     }
 
     /// The peer has sent its FIN.
     pub fn ended(&mut self, id: ConnId, io: &mut impl Io) {
-        io.close(id, Close::Graceful);
+        match self.owner(id) {
+            Owner::Client => self.with(id, io, |session, cx| session.ended(cx)),
+            Owner::Session(user) => self.with(user, io, |session, cx| session.server_ended(id, cx)),
+            Owner::Idle => self.discard(id, Close::Graceful, io),
+            Owner::Nobody => {}
+        }
     }
 
     /// The connection is gone; its id is free.
-    pub fn gone(&mut self, _id: ConnId, _why: Gone, _io: &mut impl Io) {}
+    pub fn gone(&mut self, id: ConnId, why: Gone, io: &mut impl Io) {
+        match self.owner(id) {
+            Owner::Client => self.with(id, io, |session, cx| session.gone(cx)),
+            Owner::Session(user) => self.with(user, io, |session, cx| {
+                let loss = session.loss(id, why, cx);
+                cx.forget(id);
+                session.server_gone(loss, cx)
+            }),
+            Owner::Idle => {
+                Context { parts: &mut self.parts, io }.forget(id);
+            }
+            Owner::Nobody => {}
+        }
+    }
 
     /// The send queue, which was not empty, is empty again.
-    pub fn drained(&mut self, _id: ConnId, _io: &mut impl Io) {}
+    pub fn drained(&mut self, id: ConnId, io: &mut impl Io) {
+        match self.owner(id) {
+            Owner::Client => self.with(id, io, |session, cx| session.drained(cx)),
+            Owner::Session(user) => self.with(user, io, |session, cx| session.server_drained(cx)),
+            Owner::Idle | Owner::Nobody => {}
+        }
+    }
 
     /// When [`Engine::tick`] must be called next, at the latest.
     pub fn next_deadline(&self) -> Time {
-        Time::NEVER
+        self.parts.wheel.next()
     }
 
     /// Ends what has taken too long.
-    pub fn tick(&mut self, _now: Time, _io: &mut impl Io) {}
+    pub fn tick(&mut self, now: Time, io: &mut impl Io) {
+        while let Some(key) = self.parts.wheel.pop(now) {
+            let id = ConnId::from_bits(key);
+            match self.owner(id) {
+                Owner::Client => self.with(id, io, |session, cx| session.expired(cx)),
+                Owner::Session(user) => self.with(user, io, |session, cx| {
+                    cx.discard(id, Close::Reset);
+                    session.server_gone(Loss::ConnectFailed, cx)
+                }),
+                Owner::Idle => self.discard(id, Close::Graceful, io),
+                Owner::Nobody => {}
+            }
+        }
+    }
+
+    /// Open client connections.
+    pub fn clients(&self) -> usize {
+        self.clients.len()
+    }
+
+    /// Open server-side connections, idle ones included.
+    pub fn servers(&self) -> usize {
+        self.parts.servers.len()
+    }
+
+    /// Of those, the idle ones.
+    pub fn idle_servers(&self) -> usize {
+        self.parts.idle_servers()
+    }
+
+    fn owner(&mut self, id: ConnId) -> Owner {
+        if side(id) == Side::Client {
+            return Owner::Client;
+        }
+        match self.parts.servers.find(id) {
+            Some(server) => server.user.map_or(Owner::Idle, Owner::Session),
+            None => Owner::Nobody,
+        }
+    }
+
+    fn with<I: Io>(
+        &mut self,
+        id: ConnId,
+        io: &mut I,
+        act: impl FnOnce(&mut Session, &mut Context<'_, I>) -> Fate,
+    ) {
+        let Some(session) = self.clients.find(id) else { return };
+        if act(session, &mut Context { parts: &mut self.parts, io }) == Fate::Over {
+            self.remove(id);
+        }
+    }
+
+    fn remove(&mut self, id: ConnId) {
+        if let Some(session) = self.clients.remove(id) {
+            self.parts.wheel.cancel(session.into_timer());
+        }
+    }
+
+    fn discard(&mut self, id: ConnId, how: Close, io: &mut impl Io) {
+        Context { parts: &mut self.parts, io }.discard(id, how);
+    }
+}
+
+/// Whose an event is.
+enum Owner {
+    /// The client connection itself has the session.
+    Client,
+    /// A server-side connection that carries this session's request.
+    Session(ConnId),
+    /// An idle one.
+    Idle,
+    /// It has ended.
+    Nobody,
 }

@@ -1,5 +1,13 @@
 //! Sans-I/O engines: bytes in, decisions and bytes out, through [`io::Io`].
 
 pub mod engine;
+mod http1;
 pub mod io;
 pub mod limits;
+mod parts;
+mod pool;
+mod refusal;
+mod table;
+#[cfg(test)]
+mod testing;
+mod transaction;

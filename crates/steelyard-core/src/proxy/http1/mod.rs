@@ -1,0 +1,11 @@
+//! HTTP/1.1 and 1.0 on both sides: RFC 9110 and 9112, strictly.
+
+mod answer;
+mod body;
+mod chunked;
+mod error;
+mod head;
+mod request;
+mod response;
+pub mod session;
+mod target;

@@ -1,0 +1,169 @@
+//! What all sessions of an engine share: server-side connections, the reuse pool, timers, buffers.
+//!
+//! Owns the life of a server-side connection, from `connect` to its last byte, and its counters. Knows no protocol.
+
+use crate::proxy::io::{Close, ConnId, Io};
+use crate::proxy::limits::Limits;
+use crate::proxy::pool::Pool;
+use crate::proxy::table::{Side, Table};
+use crate::proxy::transaction::Reuse;
+use crate::service::Service;
+use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::time::Time;
+use crate::timer::{Timer, Wheel};
+
+/// Shared by the sessions of one engine.
+pub struct Parts {
+    pub limits: Limits,
+    pub servers: Table<Server>,
+    pub wheel: Wheel,
+    /// For heads that must be written anew; empty between calls.
+    pub scratch: Vec<u8>,
+    pool: Pool,
+    spare: Vec<Vec<u8>>,
+}
+
+/// A server-side connection.
+pub struct Server {
+    /// The session whose request it carries; `None` while idle.
+    pub user: Option<ConnId>,
+    /// Has the connect succeeded?
+    pub open: bool,
+    /// Has it carried an earlier request?
+    pub reused: bool,
+    service: Arc<Service>,
+    timer: Timer,
+    packets: u64,
+}
+
+/// What an event is handled with.
+pub struct Context<'a, I: Io> {
+    pub parts: &'a mut Parts,
+    pub io: &'a mut I,
+}
+
+impl Parts {
+    pub fn new(limits: Limits) -> Parts {
+        Parts {
+            limits,
+            servers: Table::new(Side::Server),
+            wheel: Wheel::default(),
+            scratch: Vec::new(),
+            pool: Pool::default(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// An empty buffer, with room if one is spare.
+    pub fn buffer(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Takes a buffer back.
+    pub fn give(&mut self, buffer: &mut Vec<u8>) {
+        let mut buffer = std::mem::take(buffer);
+        buffer.clear();
+        if buffer.capacity() > 0 && buffer.capacity() <= SPARE_BYTES && self.spare.len() < SPARE_BUFFERS {
+            self.spare.push(buffer);
+        }
+    }
+
+    /// Idle server-side connections.
+    pub fn idle_servers(&self) -> usize {
+        self.pool.len()
+    }
+}
+
+impl<I: Io> Context<'_, I> {
+    /// A connection to `service` for the session `user`: an idle one if `reuse` and the pool allow it.
+    pub fn obtain(&mut self, service: &Arc<Service>, reuse: Reuse, user: ConnId, now: Time) -> ConnId {
+        if let Reuse::IdleSince(after) = reuse
+            && let Some(id) = self.parts.pool.take(service, after)
+            && let Some(server) = self.parts.servers.find(id)
+        {
+            server.user = Some(user);
+            server.reused = true;
+            self.parts.wheel.touch(&server.timer, Time::NEVER);
+            service.traffic.idle_connections.fetch_sub(1, Ordering::Relaxed);
+            return id;
+        }
+        self.open(service, user, now)
+    }
+
+    fn open(&mut self, service: &Arc<Service>, user: ConnId, now: Time) -> ConnId {
+        let Parts { servers, wheel, limits, .. } = &mut *self.parts;
+        let id = servers.insert(|id| Server {
+            user: Some(user),
+            open: false,
+            reused: false,
+            service: Arc::clone(service),
+            timer: wheel.arm(id.to_bits(), now.plus_us(limits.connect_us)),
+            packets: 0,
+        });
+        service.traffic.connections.fetch_add(1, Ordering::Relaxed);
+        self.io.connect(id, service.address());
+        id
+    }
+
+    /// The connect of `id` succeeded. The session that waits for it.
+    pub fn opened(&mut self, id: ConnId) -> Option<ConnId> {
+        let server = self.parts.servers.find(id)?;
+        server.open = true;
+        self.parts.wheel.touch(&server.timer, Time::NEVER);
+        server.user
+    }
+
+    /// `id` has carried its answer and may carry another request: keeps it, or closes it when the pool is full.
+    pub fn release(&mut self, id: ConnId, now: Time) {
+        let Parts { servers, wheel, limits, pool, .. } = &mut *self.parts;
+        let Some(server) = servers.find(id) else { return };
+        server.user = None;
+        if pool.put(&server.service, id, now, limits) {
+            wheel.touch(&server.timer, now.plus_us(limits.idle_server_us));
+            server.service.traffic.idle_connections.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.discard(id, Close::Graceful);
+        }
+    }
+
+    /// Closes `id`, idle or in use.
+    pub fn discard(&mut self, id: ConnId, how: Close) {
+        if self.forget(id).is_some() {
+            self.io.close(id, how);
+        }
+    }
+
+    /// Takes `id`, which is gone, out of everything. The session that used it, if any, inside.
+    pub fn forget(&mut self, id: ConnId) -> Option<Option<ConnId>> {
+        let server = self.parts.servers.remove(id)?;
+        if server.user.is_none() && self.parts.pool.remove(&server.service, id) {
+            server.service.traffic.idle_connections.fetch_sub(1, Ordering::Relaxed);
+        }
+        server.service.traffic.connections.fetch_sub(1, Ordering::Relaxed);
+        self.parts.wheel.cancel(server.timer);
+        Some(server.user)
+    }
+
+    /// Packets that `id` has carried since the last call.
+    pub fn packets(&mut self, id: ConnId) -> u64 {
+        let Some(server) = self.parts.servers.find(id) else { return 0 };
+        let total = self.io.packets(id);
+        total.saturating_sub(std::mem::replace(&mut server.packets, total))
+    }
+
+    /// Closes idle connections to services for which `keep` is false.
+    pub fn retain_idle(&mut self, keep: impl Fn(&Arc<Service>) -> bool) {
+        for id in self.parts.pool.unwanted(keep) {
+            self.discard(id, Close::Graceful);
+        }
+    }
+}
+
+/// Adds to a counter that only informs.
+pub fn count(counter: &AtomicU64, by: u64) {
+    counter.fetch_add(by, Ordering::Relaxed);
+}
+
+/// Buffers kept for reuse, and the size above which one is not kept.
+const SPARE_BUFFERS: usize = 256;
+const SPARE_BYTES: usize = 256 * 1024;

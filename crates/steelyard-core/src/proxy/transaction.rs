@@ -1,0 +1,249 @@
+//! One transaction, whatever the protocol: choose a service, account for it, decide what a failure leads to.
+//!
+//! Knows no protocol version and no bytes. The hard question: may this request be sent again? Never after a byte of
+//! it may have been acted on, unless it is idempotent and still held whole (RFC 9110 9.2.2, RFC 9112 9.3.1).
+
+use crate::proxy::limits::Limits;
+use crate::proxy::refusal::Refusal;
+use crate::service::Service;
+use crate::sync::Arc;
+use crate::time::Time;
+use crate::vserver::VirtualServer;
+use crate::vserver::select::{Assigned, Unavailable};
+
+/// May a request be repeated after it may have been acted on?
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Repeat {
+    /// Not idempotent.
+    #[default]
+    Never,
+    /// Idempotent by its method (RFC 9110 9.2.2).
+    Idempotent,
+}
+
+/// Which connection a request may use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reuse {
+    /// A new one only.
+    Fresh,
+    /// An idle one that went idle at this time or later, else a new one.
+    IdleSince(Time),
+}
+
+/// How a server-side connection failed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Loss {
+    /// It was never open: nothing was acted on.
+    ConnectFailed,
+    /// It had been reused and ended before any byte of an answer: most likely it was closed while idle.
+    Stale,
+    /// It ended in the middle of an exchange.
+    Broken,
+}
+
+/// What to do after a loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// Send the held request to the service now assigned.
+    Send(Reuse),
+    /// Answer with this, or cut what was begun.
+    Refuse(Refusal),
+}
+
+/// What a decision is taken on.
+pub struct Given<'a> {
+    pub vserver: &'a VirtualServer,
+    pub limits: &'a Limits,
+    pub now: Time,
+}
+
+/// The state of a session's current transaction. Kept and used again, so that it allocates nothing per request.
+#[derive(Default)]
+pub struct Transaction {
+    assigned: Option<Assigned>,
+    /// Services that failed for this request.
+    tried: Vec<Arc<Service>>,
+    repeat: Repeat,
+    retried: bool,
+    /// When the last byte of the request head was handed to an open socket.
+    sent_at: Option<Time>,
+    /// Payload bytes that wait for the connect.
+    waiting: u64,
+}
+
+impl Transaction {
+    /// Chooses a service for a new request.
+    ///
+    /// # Errors
+    /// The refusal to answer with when no service is UP.
+    pub fn begin(&mut self, repeat: Repeat, given: &Given<'_>) -> Result<Reuse, Refusal> {
+        self.end();
+        self.repeat = repeat;
+        if !given.vserver.enabled {
+            return Err(Refusal::Unavailable);
+        }
+        self.select(given)?;
+        Ok(match repeat {
+            Repeat::Idempotent => Reuse::IdleSince(Time::ZERO),
+            Repeat::Never => {
+                Reuse::IdleSince(Time::from_us(given.now.since_us(Time::from_us(given.limits.fresh_us)) + 1))
+            }
+        })
+    }
+
+    /// The service that has the transaction.
+    pub fn service(&self) -> Option<&Arc<Service>> {
+        self.assigned.as_ref().map(Assigned::service)
+    }
+
+    /// `bytes` of the request were handed over; `open` when the connection was up already, so that they are on
+    /// their way.
+    pub fn sent(&mut self, bytes: usize, open: bool, now: Time) {
+        if !open {
+            self.waiting += bytes as u64;
+            return;
+        }
+        self.sent_at.get_or_insert(now);
+        if let Some(assigned) = &self.assigned {
+            assigned.sent(bytes as u64, now);
+        }
+    }
+
+    /// The connection is up: what waited is on its way.
+    pub fn connected(&mut self, now: Time) {
+        let waiting = std::mem::take(&mut self.waiting) as usize;
+        self.sent(waiting, true, now);
+    }
+
+    /// `bytes` of the answer arrived.
+    pub fn received(&self, bytes: usize, now: Time) {
+        if let Some(assigned) = &self.assigned {
+            assigned.received(bytes as u64, now);
+        }
+    }
+
+    /// `packets` more were carried, of a service that counts them.
+    pub fn packets(&self, packets: u64, now: Time) {
+        if let Some(assigned) = &self.assigned {
+            assigned.packets(packets, now);
+        }
+    }
+
+    /// The first byte of the final answer's head arrived (`spec/methods.md` 1.5: an interim answer is none).
+    pub fn first_byte(&mut self, status: u16, now: Time) {
+        if let (Some(assigned), Some(sent_at)) = (&self.assigned, self.sent_at) {
+            assigned.first_byte(status, now.since_us(sent_at), now);
+        }
+    }
+
+    /// The answer was received completely: ends the transaction.
+    pub fn answered(&mut self) {
+        if let Some(assigned) = &self.assigned {
+            assigned.answered();
+        }
+        self.end();
+    }
+
+    /// Ends the transaction, answered or not.
+    pub fn end(&mut self) {
+        self.assigned = None;
+        self.tried.clear();
+        self.retried = false;
+        self.sent_at = None;
+        self.waiting = 0;
+    }
+
+    /// What follows from a loss. `replayable`: the whole request, as far as it was sent, is still held.
+    pub fn lost(&mut self, loss: Loss, replayable: bool, given: &Given<'_>) -> Next {
+        self.sent_at = None;
+        self.waiting = 0;
+        match loss {
+            Loss::Stale if replayable && self.repeat == Repeat::Idempotent && !self.retried => {
+                self.retried = true;
+                Next::Send(Reuse::Fresh)
+            }
+            Loss::ConnectFailed if replayable => self.elsewhere(given),
+            _ => Next::Refuse(Refusal::BadGateway),
+        }
+    }
+
+    fn elsewhere(&mut self, given: &Given<'_>) -> Next {
+        if let Some(assigned) = self.assigned.take() {
+            self.tried.push(Arc::clone(assigned.service()));
+        }
+        if self.tried.len() >= given.limits.connect_attempts {
+            return Next::Refuse(Refusal::BadGateway);
+        }
+        match self.select(given) {
+            // An idle connection would do as well, but a request that found one service gone waits for no second
+            // surprise.
+            Ok(()) => Next::Send(Reuse::Fresh),
+            Err(_) => Next::Refuse(Refusal::BadGateway),
+        }
+    }
+
+    fn select(&mut self, given: &Given<'_>) -> Result<(), Refusal> {
+        match given.vserver.select(given.now, &self.tried) {
+            Ok(assigned) => {
+                self.assigned = Some(assigned);
+                Ok(())
+            }
+            Err(Unavailable::Down) => Err(Refusal::Unavailable),
+            Err(Unavailable::AllTried) => Err(Refusal::BadGateway),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::State;
+
+    fn vserver(ports: &[u16]) -> VirtualServer {
+        let services = ports
+            .iter()
+            .map(|port| Service::new(&format!("s{port}"), ([127, 0, 0, 1], *port).into(), State::Up))
+            .collect();
+        crate::proxy::testing::vserver(services)
+    }
+
+    fn given(vserver: &VirtualServer, now_us: u64) -> Given<'_> {
+        let limits = Box::leak(Box::new(Limits::default()));
+        Given { vserver, limits, now: Time::from_us(now_us) }
+    }
+
+    #[test]
+    fn a_failed_connect_moves_on_and_never_returns() {
+        let (vs, mut t) = (vserver(&[1, 2]), Transaction::default());
+        let given = &given(&vs, 0);
+        t.begin(Repeat::Never, given).unwrap();
+        let first = Arc::clone(t.service().unwrap());
+        assert_eq!(t.lost(Loss::ConnectFailed, true, given), Next::Send(Reuse::Fresh));
+        assert!(!Arc::ptr_eq(&first, t.service().unwrap()));
+        assert_eq!(first.active(), 0);
+        assert_eq!(t.lost(Loss::ConnectFailed, true, given), Next::Refuse(Refusal::BadGateway));
+        t.end();
+        assert!(vs.services.iter().all(|s| s.active() == 0));
+    }
+
+    #[test]
+    fn only_an_idempotent_held_request_is_repeated_and_once() {
+        let (vs, mut t) = (vserver(&[1]), Transaction::default());
+        let given = &given(&vs, 0);
+        let refused = Next::Refuse(Refusal::BadGateway);
+        t.begin(Repeat::Never, given).unwrap();
+        assert_eq!(t.lost(Loss::Stale, true, given), refused);
+        t.begin(Repeat::Idempotent, given).unwrap();
+        assert_eq!(t.lost(Loss::Stale, false, given), refused);
+        assert_eq!(t.lost(Loss::Broken, true, given), refused);
+        assert_eq!(t.lost(Loss::Stale, true, given), Next::Send(Reuse::Fresh));
+        assert_eq!(t.lost(Loss::Stale, true, given), refused);
+    }
+
+    #[test]
+    fn a_request_that_must_not_be_repeated_takes_a_connection_idle_for_under_a_second() {
+        let (vs, mut t) = (vserver(&[1]), Transaction::default());
+        let reuse = t.begin(Repeat::Never, &given(&vs, 5_000_000)).unwrap();
+        assert_eq!(reuse, Reuse::IdleSince(Time::from_us(4_000_001)));
+    }
+}
