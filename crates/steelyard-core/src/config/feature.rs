@@ -20,3 +20,9 @@ impl Features {
     /// Load balancing: without it no virtual server is active.
     pub const LB: &'static str = "LB";
 }
+
+impl FromIterator<&'static str> for Features {
+    fn from_iter<I: IntoIterator<Item = &'static str>>(acronyms: I) -> Features {
+        Features(acronyms.into_iter().collect())
+    }
+}

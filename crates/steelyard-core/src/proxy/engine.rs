@@ -35,7 +35,7 @@ impl Engine {
     pub fn adopt(&mut self, snapshot: Arc<Snapshot>, io: &mut impl Io) {
         self.snapshot = snapshot;
         let by_live: BTreeMap<*const Live, _> =
-            self.snapshot.vservers.iter().map(|v| (Arc::as_ptr(&v.live), v)).collect();
+            self.snapshot.vservers().map(|v| (Arc::as_ptr(&v.live), v)).collect();
         let mut over = Vec::new();
         for session in self.clients.iter_mut() {
             let newer = by_live.get(&Arc::as_ptr(&session.vserver().live)).copied();
@@ -44,7 +44,7 @@ impl Engine {
                 over.push(session.id());
             }
         }
-        let mut services: Vec<_> = self.snapshot.services.iter().map(Arc::as_ptr).collect();
+        let mut services: Vec<_> = self.snapshot.services().map(Arc::as_ptr).collect();
         services.sort_unstable();
         Context { parts: &mut self.parts, io }
             .retain_idle(|service| services.binary_search(&Arc::as_ptr(service)).is_ok());

@@ -8,6 +8,4 @@ mod parts;
 mod pool;
 mod refusal;
 mod table;
-#[cfg(test)]
-mod testing;
 mod transaction;

@@ -79,9 +79,6 @@ impl Transaction {
     pub fn begin(&mut self, repeat: Repeat, given: &Given<'_>) -> Result<Reuse, Refusal> {
         self.end();
         self.repeat = repeat;
-        if !given.vserver.enabled {
-            return Err(Refusal::Unavailable);
-        }
         self.select(given)?;
         Ok(match repeat {
             Repeat::Idempotent => Reuse::IdleSince(Time::ZERO),
@@ -191,59 +188,5 @@ impl Transaction {
             Err(Unavailable::Down) => Err(Refusal::Unavailable),
             Err(Unavailable::AllTried) => Err(Refusal::BadGateway),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::service::State;
-
-    fn vserver(ports: &[u16]) -> VirtualServer {
-        let services = ports
-            .iter()
-            .map(|port| Service::new(&format!("s{port}"), ([127, 0, 0, 1], *port).into(), State::Up))
-            .collect();
-        crate::proxy::testing::vserver(services)
-    }
-
-    fn given(vserver: &VirtualServer, now_us: u64) -> Given<'_> {
-        let limits = Box::leak(Box::new(Limits::default()));
-        Given { vserver, limits, now: Time::from_us(now_us) }
-    }
-
-    #[test]
-    fn a_failed_connect_moves_on_and_never_returns() {
-        let (vs, mut t) = (vserver(&[1, 2]), Transaction::default());
-        let given = &given(&vs, 0);
-        t.begin(Repeat::Never, given).unwrap();
-        let first = Arc::clone(t.service().unwrap());
-        assert_eq!(t.lost(Loss::ConnectFailed, true, given), Next::Send(Reuse::Fresh));
-        assert!(!Arc::ptr_eq(&first, t.service().unwrap()));
-        assert_eq!(first.active(), 0);
-        assert_eq!(t.lost(Loss::ConnectFailed, true, given), Next::Refuse(Refusal::BadGateway));
-        t.end();
-        assert!(vs.services.iter().all(|s| s.active() == 0));
-    }
-
-    #[test]
-    fn only_an_idempotent_held_request_is_repeated_and_once() {
-        let (vs, mut t) = (vserver(&[1]), Transaction::default());
-        let given = &given(&vs, 0);
-        let refused = Next::Refuse(Refusal::BadGateway);
-        t.begin(Repeat::Never, given).unwrap();
-        assert_eq!(t.lost(Loss::Stale, true, given), refused);
-        t.begin(Repeat::Idempotent, given).unwrap();
-        assert_eq!(t.lost(Loss::Stale, false, given), refused);
-        assert_eq!(t.lost(Loss::Broken, true, given), refused);
-        assert_eq!(t.lost(Loss::Stale, true, given), Next::Send(Reuse::Fresh));
-        assert_eq!(t.lost(Loss::Stale, true, given), refused);
-    }
-
-    #[test]
-    fn a_request_that_must_not_be_repeated_takes_a_connection_idle_for_under_a_second() {
-        let (vs, mut t) = (vserver(&[1]), Transaction::default());
-        let reuse = t.begin(Repeat::Never, &given(&vs, 5_000_000)).unwrap();
-        assert_eq!(reuse, Reuse::IdleSince(Time::from_us(4_000_001)));
     }
 }

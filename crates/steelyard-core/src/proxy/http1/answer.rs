@@ -271,26 +271,6 @@ impl Session {
         self.proceed(cx)
     }
 
-    /// The service gave no answer, or none that can be sent on whole.
-    pub(super) fn service_failed(&mut self, refusal: Refusal, cx: &mut Context<'_, impl Io>) -> Fate {
-        if self.exchange.head_sent {
-            return self.cut(cx);
-        }
-        self.drop_server(Close::Reset, cx);
-        let now = cx.io.now();
-        match self.answer_ourselves(refusal, now, cx) {
-            Fate::Lives => self.proceed(cx),
-            Fate::Over => Fate::Over,
-        }
-    }
-
-    /// Ends an answer that was begun, so that the client sees it is not whole: where only the close would end it,
-    /// by RST.
-    pub(super) fn cut(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
-        let open_ended = self.exchange.unchunk || matches!(self.exchange.answer_body, Body::UntilClose);
-        self.abort(if open_ended { Close::Reset } else { Close::Graceful }, cx)
-    }
-
     /// After a 101: what the client sent early and what came behind the head go on as they are.
     fn switch(&mut self, rest: &[u8], cx: &mut Context<'_, impl Io>) -> Fate {
         self.stage = Stage::Tunnel;
@@ -301,19 +281,12 @@ impl Session {
         if fate == Fate::Lives && self.ended { self.half_closed(cx) } else { fate }
     }
 
-    /// One side of a tunnel has ended: the other hears of it, and when both have, it is over.
-    pub(super) fn half_closed(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
-        if self.ended && self.exchange.server_ended {
-            count(&self.vserver.live.responses, 1);
-            self.drop_server(Close::Graceful, cx);
-            self.exchange.transaction.answered();
-            return self.abort(Close::Graceful, cx);
+    pub(super) fn send_to_client(&mut self, bytes: &[u8], cx: &mut Context<'_, impl Io>) {
+        if bytes.is_empty() {
+            return;
         }
-        match self.exchange.server {
-            Some(server) if self.ended => cx.io.finish(server),
-            _ => cx.io.finish(self.id),
-        }
-        self.settle(cx)
+        count(&self.vserver.live.response_bytes, bytes.len() as u64);
+        self.client_full = cx.io.send(self.id, bytes) > cx.parts.limits.high_water;
     }
 
     /// `spec/methods.md` ruling 9: a long answer's packets are counted on a tick of 100 ms.

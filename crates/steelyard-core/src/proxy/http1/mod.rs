@@ -3,9 +3,12 @@
 mod answer;
 mod body;
 mod chunked;
+mod closing;
 mod error;
+mod exchange;
 mod head;
 mod request;
 mod response;
+mod sending;
 pub mod session;
 mod target;

@@ -4,16 +4,14 @@
 //! The service side of the same session is in `answer`. The hard question: which bytes may go on now? Those of the
 //! request in progress; all later ones are held, and the client is paused.
 
-use crate::proxy::http1::body::Body;
 use crate::proxy::http1::chunked::is_token;
-use crate::proxy::http1::error::{self, After};
+use crate::proxy::http1::exchange::Exchange;
 use crate::proxy::http1::head::{Message, Scan, find_end};
-use crate::proxy::http1::request::{self, Request};
+use crate::proxy::http1::request;
 use crate::proxy::io::{Close, ConnId, Io};
 use crate::proxy::parts::{Context, count};
 use crate::proxy::refusal::Refusal;
-use crate::proxy::transaction::{Given, Next, Repeat, Reuse, Transaction};
-use crate::sync::{Arc, Ordering};
+use crate::sync::Arc;
 use crate::time::{SECOND_US, Time};
 use crate::timer::Timer;
 use crate::vserver::VirtualServer;
@@ -27,14 +25,14 @@ pub struct Session {
     pub(super) timer: Timer,
     pub(super) stage: Stage,
     /// A head that is not complete, or what came too early.
-    input: Vec<u8>,
+    pub(super) input: Vec<u8>,
     /// Bytes of the head in which its end has been looked for.
     scanned: usize,
     /// When the head in progress must be complete.
     head_due: Option<Time>,
     /// The client has sent its FIN.
     pub(super) ended: bool,
-    paused: bool,
+    pub(super) paused: bool,
     /// The client does not take what it is sent: its service is paused.
     pub(super) client_full: bool,
     /// The service does not take what it is sent: the client is paused.
@@ -51,37 +49,6 @@ pub enum Stage {
     Exchange,
     /// Nothing: both sides talk past us since a 101.
     Tunnel,
-}
-
-/// One request and its answer. Kept between requests for its buffers.
-pub struct Exchange {
-    pub transaction: Transaction,
-    pub server: Option<ConnId>,
-    pub request: Request,
-    /// What is still to come of the request's body.
-    pub request_body: Body,
-    /// The request as it was sent, until a byte of the answer arrives.
-    pub replay: Vec<u8>,
-    /// `replay` has all that was sent.
-    pub replayable: bool,
-    /// The beginning of an answer head.
-    pub answer: Vec<u8>,
-    /// Bytes of it in which its end has been looked for.
-    pub answer_scanned: usize,
-    pub answer_body: Body,
-    /// A byte of an answer has arrived.
-    pub touched: bool,
-    /// The head of the final answer has been sent on.
-    pub head_sent: bool,
-    pub interim: u32,
-    /// What becomes of the connections after the answer.
-    pub keep_alive: bool,
-    pub reusable: bool,
-    pub unchunk: bool,
-    pub server_paused: bool,
-    pub server_ended: bool,
-    /// When packets were last counted.
-    pub packets_at: Time,
 }
 
 /// What a newer snapshot has in place of a session's virtual server.
@@ -300,117 +267,6 @@ impl Session {
         fed
     }
 
-    /// Begins the exchange of a sound request.
-    fn start(&mut self, request: Request, message: Message<'_>, cx: &mut Context<'_, impl Io>) -> Fed {
-        count(&self.vserver.live.requests, 1);
-        let now = cx.io.now();
-        self.exchange.begin(request);
-        let line_limit = cx.parts.limits.chunk_line_bytes;
-        let Ok(of_body) = self.exchange.request_body.advance(message.rest(), line_limit, |_| {}) else {
-            return self.refused(Refusal::BadRequest, cx);
-        };
-        self.stage = Stage::Exchange;
-        let taken = message.head_len + of_body;
-        let given = Given { vserver: &self.vserver, limits: &cx.parts.limits, now };
-        let reuse = match self.exchange.transaction.begin(request.repeat, &given) {
-            Ok(reuse) => reuse,
-            Err(refusal) => return self.turned_away(refusal, now, taken, cx),
-        };
-        let bytes = if request.verbatim {
-            &message.bytes[..taken]
-        } else {
-            message.rewritten.extend_from_slice(&message.bytes[message.head_len..taken]);
-            &message.rewritten[..]
-        };
-        self.keep_for_replay(bytes, cx);
-        self.send(bytes, reuse, now, cx);
-        Fed::Taken(taken)
-    }
-
-    fn turned_away(
-        &mut self,
-        refusal: Refusal,
-        now: Time,
-        taken: usize,
-        cx: &mut Context<'_, impl Io>,
-    ) -> Fed {
-        match self.answer_ourselves(refusal, now, cx) {
-            Fate::Lives => Fed::Taken(taken),
-            Fate::Over => Fed::Over,
-        }
-    }
-
-    fn request_body(&mut self, rest: &[u8], cx: &mut Context<'_, impl Io>) -> Fed {
-        let line_limit = cx.parts.limits.chunk_line_bytes;
-        match self.exchange.request_body.advance(rest, line_limit, |_| {}) {
-            Ok(taken) => {
-                self.keep_for_replay(&rest[..taken], cx);
-                let _ = self.send_to_service(&rest[..taken], cx);
-                Fed::Taken(taken)
-            }
-            Err(_) => {
-                count(&self.vserver.live.invalid, 1);
-                let _ = self.broken_by_client(Refusal::BadRequest, cx);
-                Fed::Over
-            }
-        }
-    }
-
-    /// Opens or takes a connection and sends the beginning of a request, or all that was sent of it before.
-    fn send(&mut self, message: &[u8], reuse: Reuse, now: Time, cx: &mut Context<'_, impl Io>) {
-        let Some(service) = self.exchange.transaction.service() else { return };
-        let server = cx.obtain(service, reuse, self.id, now);
-        self.exchange.server = Some(server);
-        self.hand_over(server, message, now, cx);
-    }
-
-    /// The same request again, after a loss.
-    pub(super) fn send_again(&mut self, next: Next, now: Time, cx: &mut Context<'_, impl Io>) -> Fate {
-        match next {
-            Next::Refuse(refusal) => self.service_failed(refusal, cx),
-            Next::Send(reuse) => {
-                self.exchange.server_paused = false;
-                self.server_full = false;
-                let message = std::mem::take(&mut self.exchange.replay);
-                self.send(&message, reuse, now, cx);
-                self.exchange.replay = message;
-                self.settle(cx)
-            }
-        }
-    }
-
-    fn send_to_service(&mut self, bytes: &[u8], cx: &mut Context<'_, impl Io>) -> Fed {
-        if let Some(server) = self.exchange.server {
-            let now = cx.io.now();
-            self.hand_over(server, bytes, now, cx);
-        }
-        Fed::Taken(bytes.len())
-    }
-
-    fn hand_over(&mut self, server: ConnId, bytes: &[u8], now: Time, cx: &mut Context<'_, impl Io>) {
-        let open = cx.parts.servers.find(server).is_some_and(|s| s.open);
-        let queued = cx.io.send(server, bytes);
-        self.exchange.transaction.sent(bytes.len(), open, now);
-        self.server_full = queued > cx.parts.limits.high_water;
-        self.touch(now, cx);
-    }
-
-    fn keep_for_replay(&mut self, bytes: &[u8], cx: &mut Context<'_, impl Io>) {
-        let exchange = &mut self.exchange;
-        if !exchange.replayable {
-            return;
-        }
-        if exchange.replay.len() + bytes.len() > cx.parts.limits.replay_bytes {
-            exchange.replayable = false;
-            cx.parts.give(&mut exchange.replay);
-            return;
-        }
-        if exchange.replay.capacity() == 0 {
-            exchange.replay = cx.parts.buffer();
-        }
-        exchange.replay.extend_from_slice(bytes);
-    }
-
     /// The exchange is over and the connection stays: on to the next request.
     pub(super) fn next_request(&mut self, now: Time, cx: &mut Context<'_, impl Io>) {
         self.stage = Stage::Head;
@@ -478,131 +334,6 @@ impl Session {
             if self.client_full { cx.io.pause(server) } else { cx.io.resume(server) }
         }
         Fate::Lives
-    }
-
-    /// The client broke off or broke the protocol in mid-request: the service must not take it for complete.
-    fn broken_by_client(&mut self, refusal: Refusal, cx: &mut Context<'_, impl Io>) -> Fate {
-        if self.exchange.head_sent { self.cut(cx) } else { self.refuse(refusal, cx) }
-    }
-
-    fn refused(&mut self, refusal: Refusal, cx: &mut Context<'_, impl Io>) -> Fed {
-        count(&self.vserver.live.invalid, 1);
-        let _ = self.refuse(refusal, cx);
-        Fed::Over
-    }
-
-    /// Answers with an error and closes, lingering so that the client can read it.
-    fn refuse(&mut self, refusal: Refusal, cx: &mut Context<'_, impl Io>) -> Fate {
-        self.write_error(refusal, After::Close, cx);
-        self.abort(Close::Graceful, cx)
-    }
-
-    /// Answers in place of a service. The connection stays if the request was read completely.
-    pub(super) fn answer_ourselves(
-        &mut self,
-        refusal: Refusal,
-        now: Time,
-        cx: &mut Context<'_, impl Io>,
-    ) -> Fate {
-        let whole = self.exchange.request_body.is_done();
-        if !(whole && self.exchange.request.keep_alive) || self.exchange.request.old || self.is_leaving() {
-            return self.refuse(refusal, cx);
-        }
-        self.write_error(refusal, After::KeepAlive, cx);
-        self.exchange.transaction.end();
-        self.next_request(now, cx);
-        Fate::Lives
-    }
-
-    fn write_error(&mut self, refusal: Refusal, after: After, cx: &mut Context<'_, impl Io>) {
-        let mut out = cx.parts.buffer();
-        let head_only = self.stage != Stage::Head && self.exchange.request.head_only;
-        error::write(refusal, after, head_only, &mut out);
-        self.send_to_client(&out, cx);
-        cx.parts.give(&mut out);
-    }
-
-    pub(super) fn send_to_client(&mut self, bytes: &[u8], cx: &mut Context<'_, impl Io>) {
-        if bytes.is_empty() {
-            return;
-        }
-        count(&self.vserver.live.response_bytes, bytes.len() as u64);
-        self.client_full = cx.io.send(self.id, bytes) > cx.parts.limits.high_water;
-    }
-
-    /// Closes both sides. A service in mid-exchange is reset: what it has must not pass for complete.
-    pub(super) fn abort(&mut self, how: Close, cx: &mut Context<'_, impl Io>) -> Fate {
-        self.drop_server(Close::Reset, cx);
-        cx.io.close(self.id, how);
-        self.wind_up(cx)
-    }
-
-    pub(super) fn drop_server(&mut self, how: Close, cx: &mut Context<'_, impl Io>) {
-        if let Some(server) = self.exchange.server.take() {
-            self.count_packets(server, None, cx);
-            cx.discard(server, how);
-        }
-    }
-
-    fn wind_up(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
-        self.exchange.transaction.end();
-        self.exchange.rest(cx.parts);
-        cx.parts.give(&mut self.input);
-        self.vserver.live.connections.fetch_sub(1, Ordering::Relaxed);
-        Fate::Over
-    }
-}
-
-impl Exchange {
-    fn new() -> Exchange {
-        let request = Request {
-            repeat: Repeat::Never,
-            head_only: false,
-            old: false,
-            keep_alive: false,
-            upgrade: false,
-            body: Body::Done,
-            verbatim: false,
-        };
-        Exchange {
-            transaction: Transaction::default(),
-            server: None,
-            request,
-            request_body: Body::Done,
-            replay: Vec::new(),
-            replayable: false,
-            answer: Vec::new(),
-            answer_scanned: 0,
-            answer_body: Body::Done,
-            touched: false,
-            head_sent: false,
-            interim: 0,
-            keep_alive: false,
-            reusable: false,
-            unchunk: false,
-            server_paused: false,
-            server_ended: false,
-            packets_at: Time::ZERO,
-        }
-    }
-
-    fn begin(&mut self, request: Request) {
-        self.request = request;
-        self.request_body = request.body;
-        self.replayable = true;
-        self.touched = false;
-        self.head_sent = false;
-        self.interim = 0;
-        self.server_ended = false;
-    }
-
-    /// Gives the buffers back: only an active connection has some.
-    fn rest(&mut self, parts: &mut crate::proxy::parts::Parts) {
-        parts.give(&mut self.replay);
-        parts.give(&mut self.answer);
-        self.answer_scanned = 0;
-        self.server = None;
-        self.server_paused = false;
     }
 }
 

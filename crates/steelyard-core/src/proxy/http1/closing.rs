@@ -1,0 +1,114 @@
+//! How exchanges and sessions end other than well: answers of our own, cuts, closes.
+//!
+//! The hard question: what may the peer take for complete? A service that has half a request is reset, a client that
+//! has half an answer sees the connection end before it.
+
+use crate::proxy::http1::body::Body;
+use crate::proxy::http1::error::{self, After};
+use crate::proxy::http1::session::{Fate, Fed, Session, Stage};
+use crate::proxy::io::{Close, Io};
+use crate::proxy::parts::{Context, count};
+use crate::proxy::refusal::Refusal;
+use crate::sync::Ordering;
+use crate::time::Time;
+
+impl Session {
+    /// The client broke off or broke the protocol in mid-request: the service must not take it for complete.
+    pub(super) fn broken_by_client(&mut self, refusal: Refusal, cx: &mut Context<'_, impl Io>) -> Fate {
+        if self.exchange.head_sent { self.cut(cx) } else { self.refuse(refusal, cx) }
+    }
+
+    pub(super) fn refused(&mut self, refusal: Refusal, cx: &mut Context<'_, impl Io>) -> Fed {
+        count(&self.vserver.live.invalid, 1);
+        let _ = self.refuse(refusal, cx);
+        Fed::Over
+    }
+
+    /// Answers with an error and closes, lingering so that the client can read it.
+    pub(super) fn refuse(&mut self, refusal: Refusal, cx: &mut Context<'_, impl Io>) -> Fate {
+        self.write_error(refusal, After::Close, cx);
+        self.abort(Close::Graceful, cx)
+    }
+
+    /// Answers in place of a service. The connection stays if the request was read completely.
+    pub(super) fn answer_ourselves(
+        &mut self,
+        refusal: Refusal,
+        now: Time,
+        cx: &mut Context<'_, impl Io>,
+    ) -> Fate {
+        let whole = self.exchange.request_body.is_done();
+        if !(whole && self.exchange.request.keep_alive) || self.exchange.request.old || self.is_leaving() {
+            return self.refuse(refusal, cx);
+        }
+        self.write_error(refusal, After::KeepAlive, cx);
+        self.exchange.transaction.end();
+        self.next_request(now, cx);
+        Fate::Lives
+    }
+
+    pub(super) fn write_error(&mut self, refusal: Refusal, after: After, cx: &mut Context<'_, impl Io>) {
+        let mut out = cx.parts.buffer();
+        let head_only = self.stage != Stage::Head && self.exchange.request.head_only;
+        error::write(refusal, after, head_only, &mut out);
+        self.send_to_client(&out, cx);
+        cx.parts.give(&mut out);
+    }
+
+    /// Closes both sides. A service in mid-exchange is reset: what it has must not pass for complete.
+    pub(super) fn abort(&mut self, how: Close, cx: &mut Context<'_, impl Io>) -> Fate {
+        self.drop_server(Close::Reset, cx);
+        cx.io.close(self.id, how);
+        self.wind_up(cx)
+    }
+
+    pub(super) fn drop_server(&mut self, how: Close, cx: &mut Context<'_, impl Io>) {
+        if let Some(server) = self.exchange.server.take() {
+            self.count_packets(server, None, cx);
+            cx.discard(server, how);
+        }
+    }
+
+    pub(super) fn wind_up(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        self.exchange.transaction.end();
+        self.exchange.rest(cx.parts);
+        cx.parts.give(&mut self.input);
+        self.vserver.live.connections.fetch_sub(1, Ordering::Relaxed);
+        Fate::Over
+    }
+
+    /// The service gave no answer, or none that can be sent on whole.
+    pub(super) fn service_failed(&mut self, refusal: Refusal, cx: &mut Context<'_, impl Io>) -> Fate {
+        if self.exchange.head_sent {
+            return self.cut(cx);
+        }
+        self.drop_server(Close::Reset, cx);
+        let now = cx.io.now();
+        match self.answer_ourselves(refusal, now, cx) {
+            Fate::Lives => self.proceed(cx),
+            Fate::Over => Fate::Over,
+        }
+    }
+
+    /// Ends an answer that was begun, so that the client sees it is not whole: where only the close would end it,
+    /// by RST.
+    pub(super) fn cut(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        let open_ended = self.exchange.unchunk || matches!(self.exchange.answer_body, Body::UntilClose);
+        self.abort(if open_ended { Close::Reset } else { Close::Graceful }, cx)
+    }
+
+    /// One side of a tunnel has ended: the other hears of it, and when both have, it is over.
+    pub(super) fn half_closed(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        if self.ended && self.exchange.server_ended {
+            count(&self.vserver.live.responses, 1);
+            self.drop_server(Close::Graceful, cx);
+            self.exchange.transaction.answered();
+            return self.abort(Close::Graceful, cx);
+        }
+        match self.exchange.server {
+            Some(server) if self.ended => cx.io.finish(server),
+            _ => cx.io.finish(self.id),
+        }
+        self.settle(cx)
+    }
+}

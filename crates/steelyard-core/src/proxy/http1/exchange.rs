@@ -1,0 +1,94 @@
+//! One request and its answer: what is known of both while they pass.
+
+use crate::proxy::http1::body::Body;
+use crate::proxy::http1::request::Request;
+use crate::proxy::io::ConnId;
+use crate::proxy::parts::Parts;
+use crate::proxy::transaction::{Repeat, Transaction};
+use crate::time::Time;
+
+/// One request and its answer. Kept between requests for its buffers.
+pub struct Exchange {
+    pub transaction: Transaction,
+    pub server: Option<ConnId>,
+    pub request: Request,
+    /// What is still to come of the request's body.
+    pub request_body: Body,
+    /// The request as it was sent, until a byte of the answer arrives.
+    pub replay: Vec<u8>,
+    /// `replay` has all that was sent.
+    pub replayable: bool,
+    /// The beginning of an answer head.
+    pub answer: Vec<u8>,
+    /// Bytes of it in which its end has been looked for.
+    pub answer_scanned: usize,
+    pub answer_body: Body,
+    /// A byte of an answer has arrived.
+    pub touched: bool,
+    /// The head of the final answer has been sent on.
+    pub head_sent: bool,
+    pub interim: u32,
+    /// What becomes of the connections after the answer.
+    pub keep_alive: bool,
+    pub reusable: bool,
+    pub unchunk: bool,
+    pub server_paused: bool,
+    pub server_ended: bool,
+    /// When packets were last counted.
+    pub packets_at: Time,
+}
+
+impl Exchange {
+    /// None yet.
+    pub fn new() -> Exchange {
+        let request = Request {
+            repeat: Repeat::Never,
+            head_only: false,
+            old: false,
+            keep_alive: false,
+            upgrade: false,
+            body: Body::Done,
+            verbatim: false,
+        };
+        Exchange {
+            transaction: Transaction::default(),
+            server: None,
+            request,
+            request_body: Body::Done,
+            replay: Vec::new(),
+            replayable: false,
+            answer: Vec::new(),
+            answer_scanned: 0,
+            answer_body: Body::Done,
+            touched: false,
+            head_sent: false,
+            interim: 0,
+            keep_alive: false,
+            reusable: false,
+            unchunk: false,
+            server_paused: false,
+            server_ended: false,
+            packets_at: Time::ZERO,
+        }
+    }
+
+    /// A request whose head has been read.
+    pub fn begin(&mut self, request: Request) {
+        self.request = request;
+        self.request_body = request.body;
+        self.replayable = true;
+        self.touched = false;
+        self.head_sent = false;
+        self.interim = 0;
+        self.server_ended = false;
+    }
+
+    /// Gives the buffers back: only an active connection has some.
+    pub fn rest(&mut self, parts: &mut Parts) {
+        parts.give(&mut self.replay);
+        parts.give(&mut self.answer);
+        self.answer_scanned = 0;
+        self.server = None;
+        self.server_paused = false;
+    }
+}

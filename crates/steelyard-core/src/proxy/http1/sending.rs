@@ -1,0 +1,136 @@
+//! A request's way to its service: the beginning of an exchange, the body, and the same once more after a loss.
+//!
+//! What was sent is kept, within a bound, until a byte of the answer arrives: only so can it be sent again.
+
+use crate::proxy::http1::head::Message;
+use crate::proxy::http1::request::Request;
+use crate::proxy::http1::session::{Fate, Fed, Session, Stage};
+use crate::proxy::io::{ConnId, Io};
+use crate::proxy::parts::{Context, count};
+use crate::proxy::refusal::Refusal;
+use crate::proxy::transaction::{Given, Next, Reuse};
+use crate::time::Time;
+
+impl Session {
+    /// Begins the exchange of a sound request.
+    pub(super) fn start(
+        &mut self,
+        request: Request,
+        message: Message<'_>,
+        cx: &mut Context<'_, impl Io>,
+    ) -> Fed {
+        count(&self.vserver.live.requests, 1);
+        let now = cx.io.now();
+        self.exchange.begin(request);
+        let line_limit = cx.parts.limits.chunk_line_bytes;
+        let Ok(of_body) = self.exchange.request_body.advance(message.rest(), line_limit, |_| {}) else {
+            return self.refused(Refusal::BadRequest, cx);
+        };
+        self.stage = Stage::Exchange;
+        let taken = message.head_len + of_body;
+        let given = Given { vserver: &self.vserver, limits: &cx.parts.limits, now };
+        let reuse = match self.exchange.transaction.begin(request.repeat, &given) {
+            Ok(reuse) => reuse,
+            Err(refusal) => return self.turned_away(refusal, now, taken, cx),
+        };
+        let bytes = if request.verbatim {
+            &message.bytes[..taken]
+        } else {
+            message.rewritten.extend_from_slice(&message.bytes[message.head_len..taken]);
+            &message.rewritten[..]
+        };
+        self.keep_for_replay(bytes, cx);
+        self.send(bytes, reuse, now, cx);
+        Fed::Taken(taken)
+    }
+
+    pub(super) fn turned_away(
+        &mut self,
+        refusal: Refusal,
+        now: Time,
+        taken: usize,
+        cx: &mut Context<'_, impl Io>,
+    ) -> Fed {
+        match self.answer_ourselves(refusal, now, cx) {
+            Fate::Lives => Fed::Taken(taken),
+            Fate::Over => Fed::Over,
+        }
+    }
+
+    pub(super) fn request_body(&mut self, rest: &[u8], cx: &mut Context<'_, impl Io>) -> Fed {
+        let line_limit = cx.parts.limits.chunk_line_bytes;
+        match self.exchange.request_body.advance(rest, line_limit, |_| {}) {
+            Ok(taken) => {
+                self.keep_for_replay(&rest[..taken], cx);
+                let _ = self.send_to_service(&rest[..taken], cx);
+                Fed::Taken(taken)
+            }
+            Err(_) => {
+                count(&self.vserver.live.invalid, 1);
+                let _ = self.broken_by_client(Refusal::BadRequest, cx);
+                Fed::Over
+            }
+        }
+    }
+
+    /// Opens or takes a connection and sends the beginning of a request, or all that was sent of it before.
+    pub(super) fn send(&mut self, message: &[u8], reuse: Reuse, now: Time, cx: &mut Context<'_, impl Io>) {
+        let Some(service) = self.exchange.transaction.service() else { return };
+        let server = cx.obtain(service, reuse, self.id, now);
+        self.exchange.server = Some(server);
+        self.hand_over(server, message, now, cx);
+    }
+
+    /// The same request again, after a loss.
+    pub(super) fn send_again(&mut self, next: Next, now: Time, cx: &mut Context<'_, impl Io>) -> Fate {
+        match next {
+            Next::Refuse(refusal) => self.service_failed(refusal, cx),
+            Next::Send(reuse) => {
+                self.exchange.server_paused = false;
+                self.server_full = false;
+                let message = std::mem::take(&mut self.exchange.replay);
+                self.send(&message, reuse, now, cx);
+                self.exchange.replay = message;
+                self.settle(cx)
+            }
+        }
+    }
+
+    pub(super) fn send_to_service(&mut self, bytes: &[u8], cx: &mut Context<'_, impl Io>) -> Fed {
+        if let Some(server) = self.exchange.server {
+            let now = cx.io.now();
+            self.hand_over(server, bytes, now, cx);
+        }
+        Fed::Taken(bytes.len())
+    }
+
+    pub(super) fn hand_over(
+        &mut self,
+        server: ConnId,
+        bytes: &[u8],
+        now: Time,
+        cx: &mut Context<'_, impl Io>,
+    ) {
+        let open = cx.parts.servers.find(server).is_some_and(|s| s.open);
+        let queued = cx.io.send(server, bytes);
+        self.exchange.transaction.sent(bytes.len(), open, now);
+        self.server_full = queued > cx.parts.limits.high_water;
+        self.touch(now, cx);
+    }
+
+    pub(super) fn keep_for_replay(&mut self, bytes: &[u8], cx: &mut Context<'_, impl Io>) {
+        let exchange = &mut self.exchange;
+        if !exchange.replayable {
+            return;
+        }
+        if exchange.replay.len() + bytes.len() > cx.parts.limits.replay_bytes {
+            exchange.replayable = false;
+            cx.parts.give(&mut exchange.replay);
+            return;
+        }
+        if exchange.replay.capacity() == 0 {
+            exchange.replay = cx.parts.buffer();
+        }
+        exchange.replay.extend_from_slice(bytes);
+    }
+}
