@@ -31,8 +31,7 @@ pub(super) struct Worker {
     buffer: Box<[u8]>,
     /// The ready list of the current turn.
     batch: Vec<ConnId>,
-    /// Since `Stop`: when to end whatever is still open.
-    ends_at: Option<Time>,
+    stop: Option<Stop>,
 }
 
 impl Worker {
@@ -52,7 +51,7 @@ impl Worker {
             mailbox,
             buffer: vec![0; READ_BYTES].into_boxed_slice(),
             batch: Vec::new(),
-            ends_at: None,
+            stop: None,
         })
     }
 
@@ -106,7 +105,7 @@ impl Worker {
             .next_deadline()
             .min(self.sockets.lingering.next_deadline())
             .min(self.listeners.next_deadline())
-            .min(self.ends_at.unwrap_or(Time::NEVER))
+            .min(self.stop.as_ref().map_or(Time::NEVER, |stop| stop.ends_at))
     }
 
     fn event(&mut self, source: Source, flags: EventFlags) {
@@ -186,7 +185,7 @@ impl Worker {
                 }
                 Message::Stop { grace_us } => {
                     self.listeners.close_all(now);
-                    self.ends_at = Some(now.plus_us(grace_us));
+                    self.stop = Some(Stop { ends_at: now.plus_us(grace_us), clients: Clients::Served });
                 }
             }
         }
@@ -202,11 +201,38 @@ impl Worker {
         if self.listeners.next_deadline() <= now {
             self.listeners.expire(self.sockets.epoll(), now);
         }
-        let Some(ends_at) = self.ends_at else { return Turn::More };
+        self.carry_on_stopping(now)
+    }
+
+    /// First the listeners' queues are served empty, then clients are let go as their requests end.
+    fn carry_on_stopping(&mut self, now: Time) -> Turn {
+        let Some(stop) = &mut self.stop else { return Turn::More };
+        if stop.ends_at <= now {
+            return Turn::Last;
+        }
+        if self.listeners.is_empty() && stop.clients == Clients::Served {
+            stop.clients = Clients::LetGo;
+            // Without its virtual server a session ends after its current transaction.
+            self.engine.adopt(Arc::new(Snapshot::default()), &mut self.sockets);
+            self.report_failures();
+        }
         let idle =
             self.listeners.is_empty() && self.sockets.clients() == 0 && !self.sockets.lingering.is_sending();
-        if idle || ends_at <= now { Turn::Last } else { Turn::More }
+        if idle { Turn::Last } else { Turn::More }
     }
+}
+
+/// A stop in progress.
+struct Stop {
+    /// Whatever is still open then is cut.
+    ends_at: Time,
+    clients: Clients,
+}
+
+#[derive(PartialEq, Eq)]
+enum Clients {
+    Served,
+    LetGo,
 }
 
 #[derive(PartialEq, Eq)]
