@@ -89,6 +89,8 @@ fn other_version(
             }
             Ok(Request { verbatim: false, ..request })
         }
+        // The version is a known one, so what stands before it is not two words.
+        [b'H', b'T', b'T', b'P', b'/', b'1', b'.', b'0' | b'1'] => Err(Refusal::BadRequest),
         [b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'] => Err(Refusal::VersionNotSupported),
         _ => Err(Refusal::BadRequest),
     }
@@ -233,5 +235,23 @@ impl Start<'_> {
             out.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: websocket\r\n");
         }
         out.extend_from_slice(b"\r\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(line: &str) -> Option<Refusal> {
+        let head = format!("{line}\r\nHost: a\r\n\r\n");
+        read(head.as_bytes(), None, &Limits::default(), &mut Vec::new()).err()
+    }
+
+    #[test]
+    fn a_third_word_in_the_request_line_is_no_other_version() {
+        assert_eq!(refusal("GET /a b HTTP/1.1"), Some(Refusal::BadRequest));
+        assert_eq!(refusal("GET /a b HTTP/1.2"), Some(Refusal::BadRequest));
+        assert_eq!(refusal("GET /a HTTP/2.0"), Some(Refusal::VersionNotSupported));
+        assert_eq!(refusal("GET /a HTTP/1.2"), None);
     }
 }
