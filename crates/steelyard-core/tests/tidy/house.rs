@@ -122,6 +122,33 @@ pub fn reasons(repository: &Repository) -> Vec<Fault> {
     names.filter(|n| !named.contains(n)).map(fault).collect()
 }
 
+/// Each invariant of the architecture names tests, and they exist.
+pub fn invariants(repository: &Repository) -> Vec<Fault> {
+    let fault = |what: String| Fault { at: "ARCHITECTURE.md".into(), what };
+    let section = repository.text("ARCHITECTURE.md").lines().skip_while(|l| *l != "## Invariants").skip(1);
+    let rows: Vec<&str> =
+        section.take_while(|l| !l.starts_with("## ")).filter(|l| l.starts_with("| ")).skip(1).collect();
+    if rows.is_empty() {
+        return vec![fault("has no table of invariants".into())];
+    }
+    let mut faults = Vec::new();
+    for row in rows {
+        let tests: Vec<&str> = row.split('|').nth(2).unwrap_or("").split('`').skip(1).step_by(2).collect();
+        if tests.is_empty() {
+            faults.push(fault(format!("an invariant without a test: {row}")));
+        }
+        for test in tests {
+            let function = format!("fn {test}(");
+            let declared = format!("{test}: ");
+            let is_there = |f: &File| f.text.contains(&function) || f.text.contains(&declared);
+            if !repository.rust("crates/").any(is_there) {
+                faults.push(fault(format!("there is no test `{test}`")));
+            }
+        }
+    }
+    faults
+}
+
 /// What `make test` leaves out is what `make soak` runs.
 pub fn ignored_tests(repository: &Repository) -> Vec<Fault> {
     let mut faults = Vec::new();
@@ -201,6 +228,18 @@ fn a_planted_dependency_without_reason_is_found() {
     ]);
     let found: Vec<_> = reasons(&planted).into_iter().map(|f| f.what).collect();
     assert_eq!(found, ["no reason for the dependency ring"]);
+}
+
+#[test]
+fn a_planted_invariant_without_test_is_found() {
+    let found = |text: &str| {
+        let test = "#[test]\nfn it_holds() {}";
+        invariants(&Repository::planted(&[("ARCHITECTURE.md", text), ("crates/a/tests/t.rs", test)])).len()
+    };
+    let table = "## Invariants\n\n| invariant | tests |\n|---|---|\n";
+    assert_eq!(found(&format!("{table}| a | `it_holds` |\n\n## Other\n| b | c |\n")), 0);
+    assert_eq!(found(&format!("{table}| a | `it_held` |\n| b | later |\n")), 2);
+    assert_eq!(found("# Architecture\n"), 1);
 }
 
 #[test]

@@ -35,6 +35,7 @@ rules! {
     lints_are_inherited: house::lints;
     unsafe_code_is_in_one_file_with_proof: house::unsafe_code;
     documents_are_true: house::documents;
+    invariants_have_tests: house::invariants;
     dependencies_have_reasons: house::reasons;
     ignored_tests_are_soak_tests: house::ignored_tests;
     tests_name_no_program: programs::by_name;
