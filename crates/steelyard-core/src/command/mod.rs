@@ -1,1 +1,200 @@
-//! Text to configuration: parse a line, apply it, print it; refusals carry NITRO error codes.
+//! Text to configuration: read a line, check it, apply it; refusals carry NITRO error codes.
+//!
+//! The one door to [`Config`](crate::config::Config): whether a command came as text or as JSON, it is a [`Command`]
+//! when it gets here, and [`apply()`] is the only code that changes a configuration.
+
+mod abbreviation;
+mod apply;
+mod form;
+pub mod lex;
+mod nearest;
+mod parse;
+mod print;
+mod read;
+mod refusal;
+mod resolve;
+mod value;
+mod vocabulary;
+mod wording;
+
+pub use apply::{Done, Warning, apply};
+pub use parse::{Parsed, parse};
+pub use print::print;
+pub use read::{Place, Reading, Refused, read, run_line};
+pub use refusal::{Allowed, Refusal};
+
+use crate::config::attribute::{Row, Value};
+use form::Form;
+
+/// What to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verb {
+    /// Create an object.
+    Add,
+    /// Bind one object to another.
+    Bind,
+    /// Change an object or a binding.
+    Set,
+    /// Put an object into service.
+    Enable,
+    /// Take an object out of service.
+    Disable,
+}
+
+/// What to do it to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Object {
+    /// `server`
+    Server,
+    /// `service`
+    Service,
+    /// `serviceGroup`
+    ServiceGroup,
+    /// `lb vserver`
+    LbVserver,
+    /// `lb monitor`
+    LbMonitor,
+    /// `lb parameter`
+    LbParameter,
+    /// `ns feature`
+    NsFeature,
+}
+
+/// A command whose every value is of its row's kind and in its row's range. What it refers to may not exist.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Command {
+    verb: Verb,
+    object: Object,
+    arguments: Vec<Argument>,
+}
+
+/// A row and the value given for it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Argument {
+    row: &'static Row,
+    value: Value,
+}
+
+impl Command {
+    /// A command from NITRO's names of its arguments and the words of each value: a list has several words, a number
+    /// with a unit two.
+    ///
+    /// # Errors
+    /// [`Refusal`] when the verb does not go with the object, or of the first argument that is unknown, given twice,
+    /// malformed, out of its range or missing.
+    pub fn new(verb: Verb, object: Object, fields: &[(&str, &[&str])]) -> Result<Command, Refusal> {
+        let form = form::form(verb, object).ok_or_else(|| Refusal::UnknownCommand {
+            word: format!("{} {}", verb.text(), object.text()),
+            nearest: None,
+        })?;
+        let mut builder = Builder::new(verb, object, &form);
+        for (name, words) in fields {
+            let row = form.row_of_nitro(name).ok_or_else(|| Refusal::UnknownArgument {
+                word: (*name).to_owned(),
+                nearest: nearest::nearest(name, form.rows().map(|row| row.nitro)),
+            })?;
+            if let [word, ..] = builder.give(row, words)? {
+                return Err(Refusal::TooManyValues { argument: row.cli, word: (*word).to_owned() });
+            }
+        }
+        builder.finish()
+    }
+
+    /// What to do.
+    pub fn verb(&self) -> Verb {
+        self.verb
+    }
+
+    /// What to do it to.
+    pub fn object(&self) -> Object {
+        self.object
+    }
+
+    /// Every argument given, in the order of the command's synopsis.
+    pub fn arguments(&self) -> impl Iterator<Item = (&'static Row, &Value)> {
+        self.arguments.iter().map(|argument| (argument.row, &argument.value))
+    }
+
+    /// The value of the argument that NITRO calls `nitro`.
+    pub fn value(&self, nitro: &str) -> Option<&Value> {
+        self.arguments().find(|(row, _)| row.nitro == nitro).map(|(_, value)| value)
+    }
+}
+
+impl Verb {
+    /// As the command line calls it.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Verb::Add => "add",
+            Verb::Bind => "bind",
+            Verb::Set => "set",
+            Verb::Enable => "enable",
+            Verb::Disable => "disable",
+        }
+    }
+
+    /// Every verb.
+    pub const ALL: [Verb; 5] = [Verb::Add, Verb::Bind, Verb::Set, Verb::Enable, Verb::Disable];
+}
+
+impl Object {
+    /// As the command line calls it.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Object::Server => "server",
+            Object::Service => "service",
+            Object::ServiceGroup => "serviceGroup",
+            Object::LbVserver => "lb vserver",
+            Object::LbMonitor => "lb monitor",
+            Object::LbParameter => "lb parameter",
+            Object::NsFeature => "ns feature",
+        }
+    }
+
+    /// Every object.
+    pub const ALL: [Object; 7] = [
+        Object::Server,
+        Object::Service,
+        Object::ServiceGroup,
+        Object::LbVserver,
+        Object::LbMonitor,
+        Object::LbParameter,
+        Object::NsFeature,
+    ];
+}
+
+/// A command in the making: each argument is read by its row and given at most once.
+struct Builder<'f> {
+    form: &'f Form,
+    command: Command,
+}
+
+impl<'f> Builder<'f> {
+    fn new(verb: Verb, object: Object, form: &'f Form) -> Builder<'f> {
+        Builder { form, command: Command { verb, object, arguments: Vec::new() } }
+    }
+
+    /// Reads a value for `row` and returns the words left over.
+    fn give<'a, 'w>(&mut self, row: &'static Row, words: &'a [&'w str]) -> Result<&'a [&'w str], Refusal> {
+        if self.has(row) {
+            return Err(Refusal::GivenTwice { argument: row.cli });
+        }
+        let (value, rest) = value::read(row, words)?;
+        self.command.arguments.push(Argument { row, value });
+        Ok(rest)
+    }
+
+    fn has(&self, row: &Row) -> bool {
+        self.command.arguments.iter().any(|argument| argument.row == row)
+    }
+
+    /// The command, if nothing that it needs is missing.
+    fn finish(mut self) -> Result<Command, Refusal> {
+        if let Some(slot) = self.form.slots.iter().find(|slot| slot.required && !self.has(slot.row)) {
+            return Err(Refusal::ArgumentMissing { argument: slot.row.cli });
+        }
+        let form = self.form;
+        self.command.arguments.sort_by_key(|argument| form.rows().position(|row| row == argument.row));
+        Ok(self.command)
+    }
+}

@@ -6,7 +6,7 @@
 use std::net::IpAddr;
 
 /// One attribute of a resource.
-#[derive(Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub struct Row {
     /// Name on the command line, without the hyphen: `lbMethod`.
     pub cli: &'static str,
@@ -60,8 +60,10 @@ pub enum Effect {
 /// What an attribute may hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// A resource's name (`spec/methods.md` 5.1).
-    Name(First),
+    /// A resource's name: a letter, a digit or `_`, then any of those and `# . : @ = -` and blanks; at most 127 bytes.
+    /// An address is the name of the server that a bare address creates. (`spec/methods.md` 5.1 wants a letter first
+    /// for servers and services; the message of error 1075 and saved files have digits.)
+    Name,
     /// An IP address, or the name of a server.
     Host,
     /// Any text of at most so many bytes.
@@ -104,20 +106,13 @@ pub enum Kind {
     Codes,
 }
 
-/// What a name may begin with.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum First {
-    /// A letter or `_`.
-    Letter,
-    /// A letter, a digit or `_`.
-    LetterOrDigit,
-}
-
 /// The words of a [`Kind::Word`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Words {
     /// What may be given.
     pub carried: &'static [&'static str],
+    /// Other spellings of those.
+    pub aliases: &'static [(&'static str, &'static str)],
     /// What NetScaler knows and this program does not carry yet.
     pub not_carried: &'static [&'static str],
 }
@@ -228,7 +223,6 @@ impl Field for String {
                 Ok(ip) => Host::Ip(ip),
                 Err(_) => Host::Server(self.clone()),
             })),
-            Kind::Text { .. } if self.is_empty() => None,
             _ => Some(Value::Text(self.clone())),
         }
     }
@@ -416,6 +410,7 @@ macro_rules! words {
             /// The words, for a row.
             pub const WORDS: $crate::config::attribute::Words = $crate::config::attribute::Words {
                 carried: &[$( $text, )*],
+                aliases: &[],
                 not_carried: &[$( $other, )*],
             };
 

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use super::attribute::{CodeRange, First, Kind, resource, words};
-use super::table::Named;
+use super::attribute::{CodeRange, Kind, resource, words};
+use super::table::Keyed;
 
 words! {
     /// What a probe does.
@@ -29,7 +29,7 @@ resource! {
     pub struct LbMonitor "lb monitor" {
         /// Name of the monitor.
         name: String = String::new(),
-            Key("monitorName", "monitorname", Kind::Name(First::LetterOrDigit)).at_add();
+            Key("monitorName", "monitorname", Kind::Name).at_add();
         /// What a probe does.
         kind: MonitorType = MonitorType::Tcp, Required("type", "type", Kind::Word(MonitorType::WORDS)).at_add();
         /// Time between two probes; longer than the response timeout.
@@ -79,9 +79,16 @@ impl LbMonitor {
     }
 }
 
-impl Named for LbMonitor {
+impl Keyed for LbMonitor {
+    /// A monitor occupies none.
+    type Address = ();
+
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn address_key(&self) -> Option<()> {
+        None
     }
 }
 

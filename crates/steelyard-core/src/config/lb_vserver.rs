@@ -2,9 +2,9 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::attribute::{First, Kind, resource, words};
+use super::attribute::{Kind, Place, Row, resource, words};
 use super::service::ServiceType;
-use super::table::Named;
+use super::table::Keyed;
 use super::{COMMENT, WEIGHT};
 
 words! {
@@ -42,11 +42,21 @@ words! {
     not carried []
 }
 
+impl LbMethod {
+    /// Can the method be used for that protocol? Two of them look at requests and need a protocol that has them.
+    pub fn suits(self, service_type: ServiceType) -> bool {
+        match self {
+            LbMethod::LeastRequest | LbMethod::LeastResponseTime => service_type.has_requests(),
+            _ => true,
+        }
+    }
+}
+
 resource! {
     /// A virtual server that balances load.
     pub struct LbVserver "lb vserver" {
         /// Name of the virtual server.
-        name: String = String::new(), Key("name", "name", Kind::Name(First::LetterOrDigit)).at_add();
+        name: String = String::new(), Key("name", "name", Kind::Name).at_add();
         /// Protocol that its clients speak.
         service_type: ServiceType = ServiceType::Http,
             Required("serviceType", "servicetype", Kind::Word(ServiceType::WORDS)).at_add();
@@ -90,9 +100,16 @@ impl LbVserver {
     }
 }
 
-impl Named for LbVserver {
+impl Keyed for LbVserver {
+    /// One virtual server for an address that clients connect to.
+    type Address = SocketAddr;
+
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn address_key(&self) -> Option<SocketAddr> {
+        self.address()
     }
 }
 
@@ -122,12 +139,15 @@ impl LbBinding {
     }
 }
 
-resource! {
-    /// The words of `bind lb vserver` and of `set lb vserver -weight`.
-    pub struct LbBindingWords "lb vserver" {
-        /// Service or group to bind.
-        target: String = String::new(), Required("serviceName", "servicename", Kind::Name(First::Letter));
-        /// Share of the load that the service takes, against the others'.
-        weight: u32 = 1, Option("weight", "weight", WEIGHT);
-    }
-}
+/// The word of `bind lb vserver` that says what to bind.
+pub(crate) static BINDING_TARGET: Row =
+    Row::new(Place::Required, "serviceName", "servicename", Kind::Name, "Service or service group to bind.");
+
+/// The option of `bind lb vserver` and `set lb vserver` that says with what weight.
+pub(crate) static BINDING_WEIGHT: Row = Row::new(
+    Place::Option,
+    "weight",
+    "weight",
+    WEIGHT,
+    "Share of the load that the service takes, against the others'.",
+);

@@ -8,6 +8,7 @@ mod feature;
 mod lb_monitor;
 mod lb_parameter;
 mod lb_vserver;
+pub(crate) mod other;
 mod server;
 mod service;
 mod service_group;
@@ -17,13 +18,16 @@ pub use attribute::CodeRange;
 pub use feature::Features;
 pub use lb_monitor::{LbMonitor, MonitorType, TCP_DEFAULT};
 pub use lb_parameter::LbParameter;
-pub use lb_vserver::{LbBinding, LbBindingWords, LbMethod, LbVserver, RequestUnit};
+pub use lb_vserver::{LbBinding, LbMethod, LbVserver, RequestUnit};
 pub use server::Server;
 pub use service::{MonitorBinding, Service, ServiceType};
 pub use service_group::{Member, ServiceGroup};
-pub use table::{Named, Table};
+pub use table::{Keyed, Table};
 
 use attribute::Kind;
+pub(crate) use feature::FEATURE;
+pub(crate) use lb_vserver::{BINDING_TARGET, BINDING_WEIGHT};
+pub(crate) use other::Other;
 
 /// Everything that was configured. Every name in a binding is the name of something that exists.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! `service`: one port of a server, and the monitors bound to it.
 
-use super::attribute::{First, Kind, resource};
-use super::table::Named;
+use super::attribute::{Kind, resource};
+use super::table::Keyed;
 use super::{COMMENT, SERVICE_PORT, WEIGHT};
 
 super::attribute::words! {
@@ -20,11 +20,20 @@ super::attribute::words! {
     ]
 }
 
+impl ServiceType {
+    /// Is a service chosen for each request, not for each connection?
+    pub fn has_requests(self) -> bool {
+        match self {
+            ServiceType::Http => true,
+        }
+    }
+}
+
 resource! {
     /// A service: what a virtual server can send a request to.
     pub struct Service "service" {
         /// Name of the service.
-        name: String = String::new(), Key("name", "name", Kind::Name(First::Letter)).at_add();
+        name: String = String::new(), Key("name", "name", Kind::Name).at_add();
         /// Address of the server it runs on, or that server's name.
         server: String = String::new(), Required("serverName", "servername", Kind::Host).at_add();
         /// Protocol it speaks.
@@ -45,9 +54,16 @@ resource! {
     }
 }
 
-impl Named for Service {
+impl Keyed for Service {
+    /// One service for a server, port and protocol.
+    type Address = (String, u16, ServiceType);
+
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn address_key(&self) -> Option<(String, u16, ServiceType)> {
+        Some((self.server.to_ascii_lowercase(), self.port, self.service_type))
     }
 }
 
@@ -55,7 +71,7 @@ resource! {
     /// A monitor bound to a service or a group.
     pub struct MonitorBinding "service" {
         /// Name of the monitor to bind.
-        monitor: String = String::new(), Option("monitorName", "monitor_name", Kind::Name(First::LetterOrDigit));
+        monitor: String = String::new(), Option("monitorName", "monitor_name", Kind::Name);
         /// DISABLED leaves it bound and takes it out of the service's state.
         enabled: bool = true, Option("monState", "monstate", Kind::Switch);
         /// Its weight, which counts towards the service's monitor threshold.

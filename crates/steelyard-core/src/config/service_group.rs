@@ -1,15 +1,15 @@
 //! `serviceGroup`: services that share their settings and monitors, each a server and a port.
 
-use super::attribute::{First, Kind, resource};
+use super::attribute::{Kind, resource};
 use super::service::{MonitorBinding, ServiceType};
-use super::table::Named;
+use super::table::Keyed;
 use super::{COMMENT, SERVICE_PORT, WEIGHT};
 
 resource! {
     /// A group of members with the same settings.
     pub struct ServiceGroup "serviceGroup" {
         /// Name of the group.
-        name: String = String::new(), Key("serviceGroupName", "servicegroupname", Kind::Name(First::Letter)).at_add();
+        name: String = String::new(), Key("serviceGroupName", "servicegroupname", Kind::Name).at_add();
         /// Protocol its members speak.
         service_type: ServiceType = ServiceType::Http,
             Required("serviceType", "servicetype", Kind::Word(ServiceType::WORDS)).at_add();
@@ -28,9 +28,16 @@ resource! {
     }
 }
 
-impl Named for ServiceGroup {
+impl Keyed for ServiceGroup {
+    /// A group occupies none.
+    type Address = ();
+
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn address_key(&self) -> Option<()> {
+        None
     }
 }
 

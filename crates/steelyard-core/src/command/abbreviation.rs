@@ -1,0 +1,47 @@
+//! Abbreviation: a word stands for the one candidate that it begins, in whatever case; a whole word for itself.
+
+/// What a word stands for.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) enum Match {
+    /// This.
+    One(&'static str),
+    /// Any of these.
+    Several(Vec<&'static str>),
+    /// Nothing.
+    None,
+}
+
+/// Looks `word` up among the candidates.
+pub(super) fn find(word: &str, candidates: impl Iterator<Item = &'static str>) -> Match {
+    let mut begun: Vec<&'static str> = Vec::new();
+    for candidate in candidates {
+        if candidate.eq_ignore_ascii_case(word) {
+            return Match::One(candidate);
+        }
+        let begins = candidate.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+        if begins && !word.is_empty() && !begun.contains(&candidate) {
+            begun.push(candidate);
+        }
+    }
+    match begun[..] {
+        [] => Match::None,
+        [one] => Match::One(one),
+        _ => Match::Several(begun),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_word_is_never_ambiguous() {
+        let objects = ["server", "service", "serviceGroup"];
+        assert_eq!(find("SERVICE", objects.into_iter()), Match::One("service"));
+        assert_eq!(find("serviceg", objects.into_iter()), Match::One("serviceGroup"));
+        assert_eq!(find("serve", objects.into_iter()), Match::One("server"));
+        assert_eq!(find("servi", objects.into_iter()), Match::Several(vec!["service", "serviceGroup"]));
+        assert_eq!(find("", objects.into_iter()), Match::None);
+        assert_eq!(find("sé", objects.into_iter()), Match::None);
+    }
+}

@@ -1,0 +1,150 @@
+//! The form of each command: which rows stand as words, which as options. Derived from the rows; nothing is said twice.
+
+use super::{Object, Verb};
+use crate::config::attribute::{Change, Place, Resource, Row};
+use crate::config::{
+    BINDING_TARGET, BINDING_WEIGHT, FEATURE, LbMonitor, LbParameter, LbVserver, Member, MonitorBinding,
+    Other, Server, Service, ServiceGroup, other,
+};
+
+/// What a command may contain.
+pub(super) struct Form {
+    /// Words in their order; any of them may be given as an option, too.
+    pub(super) slots: Vec<Slot>,
+    /// Options in any order.
+    pub(super) options: Vec<OptionForm>,
+    /// Options of NetScaler that this program does not carry.
+    pub(super) others: &'static [Other],
+}
+
+/// A word of its own.
+pub(super) struct Slot {
+    pub(super) row: &'static Row,
+    pub(super) required: bool,
+}
+
+/// `-name value`, or `-name value second`.
+pub(super) struct OptionForm {
+    pub(super) row: &'static Row,
+    pub(super) second: Option<&'static Row>,
+}
+
+impl Form {
+    /// Every row, words first.
+    pub(super) fn rows(&self) -> impl Iterator<Item = &'static Row> {
+        let options = self.options.iter().flat_map(|option| std::iter::once(option.row).chain(option.second));
+        self.slots.iter().map(|slot| slot.row).chain(options)
+    }
+
+    /// The row that NITRO calls `name`; a host has three names there.
+    pub(super) fn row_of_nitro(&self, name: &str) -> Option<&'static Row> {
+        let name = if matches!(name, "ip" | "ipaddress") && self.rows().all(|row| row.nitro != name) {
+            "servername"
+        } else {
+            name
+        };
+        self.rows().find(|row| row.nitro == name)
+    }
+
+    /// With one more word.
+    fn slot(mut self, row: Option<&'static Row>, required: bool) -> Form {
+        self.slots.extend(row.map(|row| Slot { row, required }));
+        self
+    }
+
+    /// With one more option.
+    fn option(mut self, row: Option<&'static Row>, second: Option<&'static Row>) -> Form {
+        self.options.extend(row.map(|row| OptionForm { row, second }));
+        self
+    }
+}
+
+/// The form of a command; `None` when the verb does not go with the object.
+pub(super) fn form(verb: Verb, object: Object) -> Option<Form> {
+    Some(match (verb, object) {
+        (Verb::Add, Object::Server) => add::<Server>(other::SERVER),
+        (Verb::Add, Object::Service) => add::<Service>(other::SERVICE),
+        (Verb::Add, Object::ServiceGroup) => add::<ServiceGroup>(other::SERVICE),
+        (Verb::Add, Object::LbVserver) => add::<LbVserver>(other::LB_VSERVER),
+        (Verb::Add, Object::LbMonitor) => add::<LbMonitor>(other::LB_MONITOR),
+        (Verb::Set, Object::Server) => set::<Server>(other::SERVER),
+        (Verb::Set, Object::Service) => set::<Service>(other::SERVICE)
+            .option(row::<MonitorBinding>("weight"), row::<MonitorBinding>("monitor_name")),
+        (Verb::Set, Object::ServiceGroup) => member(set::<ServiceGroup>(other::SERVICE))
+            .option(row::<Member>("weight"), None)
+            .option(row::<MonitorBinding>("monitor_name"), None),
+        (Verb::Set, Object::LbVserver) => {
+            set::<LbVserver>(other::LB_VSERVER).option(Some(&BINDING_WEIGHT), Some(&BINDING_TARGET))
+        }
+        (Verb::Set, Object::LbMonitor) => {
+            set::<LbMonitor>(other::LB_MONITOR).slot(row::<LbMonitor>("type"), true)
+        }
+        (Verb::Set, Object::LbParameter) => set::<LbParameter>(other::LB_PARAMETER),
+        (Verb::Bind, Object::Service) => key::<Service>(other::SERVICE)
+            .option(row::<MonitorBinding>("monitor_name"), None)
+            .option(row::<MonitorBinding>("monstate"), None)
+            .option(row::<MonitorBinding>("weight"), None),
+        (Verb::Bind, Object::ServiceGroup) => member(key::<ServiceGroup>(other::SERVICE))
+            .option(row::<Member>("weight"), None)
+            .option(row::<Member>("state"), None)
+            .option(row::<MonitorBinding>("monitor_name"), None)
+            .option(row::<MonitorBinding>("monstate"), None),
+        (Verb::Bind, Object::LbVserver) => key::<LbVserver>(other::LB_VSERVER)
+            .slot(Some(&BINDING_TARGET), true)
+            .option(Some(&BINDING_WEIGHT), None),
+        (Verb::Enable | Verb::Disable, Object::Server) => key::<Server>(other::SWITCH),
+        (Verb::Enable | Verb::Disable, Object::Service) => key::<Service>(other::SWITCH),
+        (Verb::Enable | Verb::Disable, Object::ServiceGroup) => member(key::<ServiceGroup>(other::SWITCH)),
+        (Verb::Enable | Verb::Disable, Object::LbVserver) => key::<LbVserver>(other::SWITCH),
+        (Verb::Enable | Verb::Disable, Object::NsFeature) => empty(&[]).slot(Some(&FEATURE), true),
+        _ => return None,
+    })
+}
+
+/// Every row where its own place is.
+fn add<T: Resource>(others: &'static [Other]) -> Form {
+    T::rows().fold(empty(others), |mut form, row| match row.place {
+        Place::Key | Place::Required => form.slot(Some(row), true),
+        Place::Optional => form.slot(Some(row), false),
+        Place::Option => form.option(Some(row), None),
+        Place::SecondWord => {
+            if let Some(option) = form.options.last_mut() {
+                option.second = Some(row);
+            }
+            form
+        }
+    })
+}
+
+/// What the object is known by, and as options all that may be changed later.
+fn set<T: Resource>(others: &'static [Other]) -> Form {
+    let mut form = add::<T>(others);
+    let later: Vec<OptionForm> = form
+        .slots
+        .iter()
+        .map(|slot| OptionForm { row: slot.row, second: None })
+        .chain(std::mem::take(&mut form.options))
+        .filter(|option| option.row.change == Change::Later)
+        .collect();
+    Form { options: later, ..key::<T>(others) }
+}
+
+/// What the object is known by, and nothing else.
+fn key<T: Resource>(others: &'static [Other]) -> Form {
+    T::rows()
+        .filter(|row| row.place == Place::Key)
+        .fold(empty(others), |form, row| form.slot(Some(row), true))
+}
+
+/// The words that name a member of a group.
+fn member(form: Form) -> Form {
+    form.slot(row::<Member>("servername"), false).slot(row::<Member>("port"), false)
+}
+
+fn empty(others: &'static [Other]) -> Form {
+    Form { slots: Vec::new(), options: Vec::new(), others }
+}
+
+fn row<T: Resource>(nitro: &str) -> Option<&'static Row> {
+    T::rows().find(|row| row.nitro == nitro)
+}

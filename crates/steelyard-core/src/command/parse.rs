@@ -1,0 +1,266 @@
+//! Words of a line to a [`Command`]: which command it is, which word belongs to which row.
+//!
+//! Every word may be shortened to the beginning of exactly one known word. Columns stay outside the command: they are
+//! kept beside it, for the message of a refusal that only `apply` can give.
+
+use super::abbreviation::{Match, find};
+use super::form::{Form, OptionForm, form};
+use super::lex::Word;
+use super::nearest::nearest;
+use super::refusal::Refusal;
+use super::vocabulary::{
+    GROUPS, NOT_CARRIED_COMMANDS, NOT_CARRIED_GROUPS, NOT_CARRIED_OBJECTS, NOT_CARRIED_VERBS, OBJECTS,
+};
+use super::{Builder, Command, Object, Verb};
+use crate::config::attribute::{Kind, Row};
+use crate::config::other::DEVICE_NUMBER;
+
+/// A command and where its arguments stood.
+#[derive(Debug)]
+pub struct Parsed {
+    /// The command.
+    pub command: Command,
+    columns: Vec<(&'static str, usize)>,
+    end: usize,
+}
+
+impl Parsed {
+    /// Column that a refusal of `apply` is about: where its argument stands, or would have to.
+    pub fn column_of(&self, refusal: &Refusal) -> usize {
+        let stands = |argument| self.columns.iter().find(|(name, _)| *name == argument);
+        match refusal.argument().and_then(stands) {
+            Some((_, column)) => *column,
+            None => self.end,
+        }
+    }
+}
+
+/// Makes a command of the words of a line.
+///
+/// # Errors
+/// [`Refusal`] and the column of the word at fault.
+pub fn parse(words: &[Word]) -> Result<Parsed, (Refusal, usize)> {
+    let end = words.last().map_or(1, |last| last.column + last.text.chars().count() + 1);
+    let mut head = Head { words, used: 0, end };
+    let verb = head.verb()?;
+    let (object, group_column) = head.object(verb)?;
+    let form = form(verb, object).ok_or_else(|| {
+        let command = format!("{} {}", verb.text(), object.text());
+        let refusal = match NOT_CARRIED_COMMANDS.contains(&command.as_str()) {
+            true => Refusal::NotCarried { argument: None, what: command, carried: &[] },
+            false => Refusal::UnknownCommand { word: command, nearest: None },
+        };
+        (refusal, group_column)
+    })?;
+    Arguments { form: &form, builder: Builder::new(verb, object, &form), columns: Vec::new() }
+        .read(&words[head.used..], end)
+}
+
+/// The first words of a line: what to do to what.
+struct Head<'w> {
+    words: &'w [Word],
+    used: usize,
+    end: usize,
+}
+
+impl Head<'_> {
+    fn verb(&mut self) -> Result<Verb, (Refusal, usize)> {
+        let carried = || Verb::ALL.iter().map(|verb| verb.text());
+        let (found, column) = self.next(carried().collect(), NOT_CARRIED_VERBS)?;
+        match Verb::ALL.into_iter().find(|verb| verb.text() == found) {
+            Some(verb) => Ok(verb),
+            None => Err((self.not_carried(found.to_owned()), column)),
+        }
+    }
+
+    /// The object, and the column at which it begins.
+    fn object(&mut self, verb: Verb) -> Result<(Object, usize), (Refusal, usize)> {
+        let mut carried: Vec<&'static str> = Vec::new();
+        for (text, _) in OBJECTS {
+            let first = text.split(' ').next().unwrap_or(text);
+            if !carried.contains(&first) {
+                carried.push(first);
+            }
+        }
+        let (first, column) = self.next(carried, NOT_CARRIED_OBJECTS)?;
+        let text = match GROUPS.iter().find(|(group, _)| *group == first) {
+            None => first.to_owned(),
+            Some((group, not_carried)) => {
+                let inside =
+                    OBJECTS.iter().filter_map(|(text, _)| text.strip_prefix(group)?.strip_prefix(' '));
+                let (second, _) = self.next(inside.collect(), not_carried)?;
+                format!("{group} {second}")
+            }
+        };
+        match OBJECTS.iter().find(|(known, _)| *known == text) {
+            Some((_, object)) => Ok((*object, column)),
+            None => Err((self.not_carried(format!("{} {text}", verb.text())), column)),
+        }
+    }
+
+    /// Takes the next word as one of those.
+    fn next(
+        &mut self,
+        carried: Vec<&'static str>,
+        not_carried: &[&'static str],
+    ) -> Result<(&'static str, usize), (Refusal, usize)> {
+        let Some(word) = self.words.get(self.used) else {
+            return Err((Refusal::Incomplete { expected: carried }, self.end));
+        };
+        self.used += 1;
+        let all = || carried.iter().chain(not_carried).copied();
+        let text = word.text.clone();
+        match find(&text, all()) {
+            Match::One(found) => Ok((found, word.column)),
+            Match::Several(candidates) => {
+                Err((Refusal::AmbiguousCommand { word: text, candidates }, word.column))
+            }
+            Match::None => {
+                let nearest = nearest(&text, all());
+                Err((Refusal::UnknownCommand { word: text, nearest }, word.column))
+            }
+        }
+    }
+
+    /// A known command that is not carried, with the next word if that is part of its name.
+    fn not_carried(&self, mut what: String) -> Refusal {
+        let in_group = what.rsplit(' ').next().is_some_and(|last| NOT_CARRIED_GROUPS.contains(&last));
+        if let Some(next) = self.words.get(self.used).filter(|_| in_group) {
+            what.push(' ');
+            what.push_str(&next.text);
+        }
+        Refusal::NotCarried { argument: None, what, carried: &[] }
+    }
+}
+
+/// The rest of a line: words and options.
+struct Arguments<'f> {
+    form: &'f Form,
+    builder: Builder<'f>,
+    columns: Vec<(&'static str, usize)>,
+}
+
+impl<'f> Arguments<'f> {
+    fn read(mut self, words: &[Word], end: usize) -> Result<Parsed, (Refusal, usize)> {
+        let mut rest = words;
+        while let Some((word, after)) = rest.split_first() {
+            if word.option {
+                let count = after.iter().take_while(|w| !w.option).count();
+                self.option(word, &after[..count])?;
+                rest = &after[count..];
+            } else {
+                rest = &rest[self.word(rest)?..];
+            }
+        }
+        let command = self.builder.finish().map_err(|refusal| (refusal, end))?;
+        Ok(Parsed { command, columns: self.columns, end })
+    }
+
+    /// Gives the first word to the first slot that is free, and tells how many words that took.
+    fn word(&mut self, words: &[Word]) -> Result<usize, (Refusal, usize)> {
+        let Some(slot) = self.form.slots.iter().find(|slot| !self.builder.has(slot.row)) else {
+            let Word { text, column, .. } = words[0].clone();
+            let refusal = match self.builder.command.verb {
+                Verb::Disable => {
+                    Refusal::NotCarried { argument: None, what: format!("delay {text}"), carried: &[] }
+                }
+                _ => Refusal::UnknownArgument { word: text, nearest: None },
+            };
+            return Err((refusal, column));
+        };
+        let count = match slot.row.kind {
+            Kind::WordList(_) => words.iter().take_while(|word| !word.option).count(),
+            _ => 1,
+        };
+        self.give(slot.row, &words[..count], words[0].column)?;
+        Ok(count)
+    }
+
+    fn option(&mut self, name: &Word, values: &[Word]) -> Result<(), (Refusal, usize)> {
+        let given = name.text.trim_start_matches('-');
+        let free = || self.form.slots.iter().map(|slot| slot.row).filter(|row| !self.builder.has(row));
+        let options = || self.form.options.iter().map(|option| option.row).chain(free());
+        let others = || self.form.others.iter().map(|(other, _)| *other);
+        let all = || options().map(|row| row.cli).chain(others()).chain([DEVICE_NUMBER]);
+        let found = match find(given, all()) {
+            Match::One(found) => found,
+            Match::Several(candidates) => {
+                return Err((
+                    Refusal::AmbiguousArgument { word: name.text.clone(), candidates },
+                    name.column,
+                ));
+            }
+            Match::None => {
+                let nearest = nearest(given, all());
+                return Err((Refusal::UnknownArgument { word: name.text.clone(), nearest }, name.column));
+            }
+        };
+        let Some(row) = options().find(|row| row.cli == found) else {
+            return self.other(found, name, values);
+        };
+        let rest = self.give(row, values, name.column)?;
+        let second = self.form.options.iter().find(|option| option.row == row);
+        self.second(row, second, rest)
+    }
+
+    /// The words after an option's value: they belong to its second row, or are too many.
+    fn second(
+        &mut self,
+        first: &Row,
+        form: Option<&OptionForm>,
+        rest: &[Word],
+    ) -> Result<(), (Refusal, usize)> {
+        let rest = match (rest, form.and_then(|option| option.second)) {
+            ([word, ..], Some(second)) => self.give(second, rest, word.column)?,
+            _ => rest,
+        };
+        match rest {
+            [] => Ok(()),
+            [word, ..] => {
+                Err((Refusal::TooManyValues { argument: first.cli, word: word.text.clone() }, word.column))
+            }
+        }
+    }
+
+    /// An option that is not carried passes at a value without effect.
+    fn other(&self, found: &str, name: &Word, values: &[Word]) -> Result<(), (Refusal, usize)> {
+        let neutral = match self.form.others.iter().find(|(other, _)| *other == found) {
+            None => return Ok(()),
+            Some((_, neutral)) => neutral,
+        };
+        match values {
+            [value] if neutral.iter().any(|n| n.eq_ignore_ascii_case(&value.text)) => Ok(()),
+            _ => {
+                let mut what = format!("-{found}");
+                // A value that could have been another one is worth showing; others may be secrets.
+                for value in values.iter().filter(|_| !neutral.is_empty()) {
+                    what.push(' ');
+                    what.push_str(&value.text);
+                }
+                Err((Refusal::NotCarried { argument: None, what, carried: &[] }, name.column))
+            }
+        }
+    }
+
+    /// Gives words to a row and returns those left over. `column` is where to point when there is none.
+    fn give<'w>(
+        &mut self,
+        row: &'static Row,
+        words: &'w [Word],
+        column: usize,
+    ) -> Result<&'w [Word], (Refusal, usize)> {
+        let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+        let column = words.first().map_or(column, |word| word.column);
+        match self.builder.give(row, &texts) {
+            Ok(rest) => {
+                let used = texts.len() - rest.len();
+                self.columns.push((row.cli, column));
+                Ok(&words[used..])
+            }
+            Err(refusal) => {
+                let at_fault = words.iter().find(|word| refusal.word() == Some(word.text.as_str()));
+                Err((refusal, at_fault.map_or(column, |word| word.column)))
+            }
+        }
+    }
+}

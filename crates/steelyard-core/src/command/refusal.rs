@@ -1,0 +1,414 @@
+//! Why a command was refused: one enum, with NITRO's code for each case and the argument that it is about.
+//!
+//! Owns the cases. Never knows where the command stood (`read` adds that) nor how a case is put into words (`wording`).
+
+/// Why a command was refused. `argument` is always the command line's name of the argument.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// 1088: the first words name no command.
+    UnknownCommand {
+        /// The word that is not known.
+        word: String,
+        /// The known word that is most like it.
+        nearest: Option<&'static str>,
+    },
+    /// 1089: an abbreviated word that stands for several.
+    AmbiguousCommand {
+        /// The word as typed.
+        word: String,
+        /// What it could mean.
+        candidates: Vec<&'static str>,
+    },
+    /// 1128: the line ends before the command is complete.
+    Incomplete {
+        /// What could come next.
+        expected: Vec<&'static str>,
+    },
+    /// 460: NetScaler knows it; this version does not carry it.
+    NotCarried {
+        /// The argument that it was given for or as, if it was one.
+        argument: Option<&'static str>,
+        /// What it is: `add ssl certKey`, `-cip ENABLED`, `URLHASH`.
+        what: String,
+        /// What can be given instead, if little enough to list.
+        carried: &'static [&'static str],
+    },
+    /// 1090: no such option, or a word too many.
+    UnknownArgument {
+        /// As typed.
+        word: String,
+        /// The known option that is most like it.
+        nearest: Option<&'static str>,
+    },
+    /// 1099: an abbreviated option that stands for several.
+    AmbiguousArgument {
+        /// As typed.
+        word: String,
+        /// What it could mean.
+        candidates: Vec<&'static str>,
+    },
+    /// 278: the same argument twice in one command.
+    GivenTwice {
+        /// Which.
+        argument: &'static str,
+    },
+    /// 1091: an option without its value.
+    ValueMissing {
+        /// Which.
+        argument: &'static str,
+    },
+    /// 1112: more words than the option takes.
+    TooManyValues {
+        /// Which.
+        argument: &'static str,
+        /// The first word too many.
+        word: String,
+    },
+    /// 1094: `set` without anything to set.
+    NothingToSet,
+    /// 1095: an argument that must be there is not.
+    ArgumentMissing {
+        /// Which.
+        argument: &'static str,
+    },
+    /// 1093: an argument that needs another one, or another value of it.
+    PrerequisiteMissing {
+        /// Which.
+        argument: &'static str,
+        /// What it needs.
+        needs: &'static str,
+    },
+    /// 1092: two arguments of which a command takes one.
+    Exclusive {
+        /// One.
+        argument: &'static str,
+        /// The other.
+        other: &'static str,
+    },
+    /// 1097: a word or number that cannot be read.
+    InvalidValue {
+        /// Of which argument.
+        argument: &'static str,
+        /// As typed.
+        word: String,
+        /// What is allowed.
+        allowed: Allowed,
+        /// The allowed word that is most like it.
+        nearest: Option<&'static str>,
+    },
+    /// 1105: an abbreviated value that stands for several.
+    AmbiguousValue {
+        /// Of which argument.
+        argument: &'static str,
+        /// As typed.
+        word: String,
+        /// What it could mean.
+        candidates: Vec<&'static str>,
+    },
+    /// 1109.
+    BelowMinimum {
+        /// Of which argument.
+        argument: &'static str,
+        /// As typed.
+        word: String,
+        /// The least, with its unit.
+        min: String,
+    },
+    /// 1108.
+    AboveMaximum {
+        /// Of which argument.
+        argument: &'static str,
+        /// As typed.
+        word: String,
+        /// The most, with its unit.
+        max: String,
+    },
+    /// 1106.
+    TooLong {
+        /// Of which argument.
+        argument: &'static str,
+        /// The most, in bytes.
+        max: usize,
+    },
+    /// 1110.
+    InvalidIp {
+        /// Of which argument.
+        argument: &'static str,
+        /// As typed.
+        word: String,
+    },
+    /// 1075.
+    InvalidName {
+        /// Of which argument.
+        argument: &'static str,
+        /// As typed.
+        word: String,
+    },
+    /// 1116: `[1-3]` in a name or an address.
+    RangeGiven {
+        /// Of which argument.
+        argument: &'static str,
+        /// As typed.
+        word: String,
+    },
+    /// 1113: `304-200`.
+    RangeReversed {
+        /// Of which argument.
+        argument: &'static str,
+        /// As typed.
+        word: String,
+    },
+    /// 460: the name of a host in place of its address.
+    DomainGiven {
+        /// Of which argument.
+        argument: &'static str,
+        /// As typed.
+        word: String,
+    },
+    /// 1115.
+    UnmatchedQuote,
+    /// 1119.
+    UnmatchedCharacter(
+        /// The bracket that has no partner.
+        char,
+    ),
+    /// 296: a line longer than any command.
+    LineTooLong {
+        /// The most, in bytes.
+        max: usize,
+    },
+    /// 278: bytes that are not UTF-8.
+    NotText {
+        /// The first of them.
+        byte: u8,
+    },
+    /// 278: a whole file in UTF-16.
+    Utf16,
+    /// 273: the name is taken, or the binding is there already.
+    Exists {
+        /// Of which argument.
+        argument: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// 258: nothing has that name.
+    NoSuch {
+        /// Of which argument.
+        argument: &'static str,
+        /// The name.
+        name: String,
+        /// An existing name that is most like it.
+        nearest: Option<String>,
+    },
+    /// 1335: another server has that address.
+    ServerExists {
+        /// The argument that gave the address.
+        argument: &'static str,
+        /// Its name.
+        server: String,
+    },
+    /// 433: the server that a bare address would create cannot have that name.
+    ServerNameTaken {
+        /// The argument that gave the address.
+        argument: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// 2305: another service has that server, port and protocol.
+    ServiceAddressTaken {
+        /// Its name.
+        service: String,
+    },
+    /// 304: another virtual server has that address.
+    AddressInUse {
+        /// The argument that gave the address.
+        argument: &'static str,
+        /// Its name.
+        vserver: String,
+    },
+    /// 1304: the protocols of a virtual server and of what is bound to it do not go together.
+    TypeMismatch {
+        /// The argument that names what is to be bound.
+        argument: &'static str,
+    },
+    /// 1303: a weight for a service that is not bound.
+    NotBound {
+        /// The argument that named it.
+        argument: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// 2139: `tcp-default` can be neither changed nor switched.
+    DefaultMonitor,
+    /// 2165: `tcp-default` binds itself.
+    DefaultMonitorBound,
+    /// 2133.
+    MonitorAlreadyBound,
+    /// 2170.
+    MonitorNotBound {
+        /// Its name.
+        name: String,
+    },
+    /// 2155: `set lb monitor` with another type than the monitor's.
+    MonitorTypeDiffers {
+        /// The type it has.
+        has: &'static str,
+    },
+    /// 2128: the response timeout is not shorter than the interval.
+    IntervalTooShort {
+        /// The argument that made it so.
+        argument: &'static str,
+        /// In milliseconds.
+        interval_ms: u32,
+        /// In milliseconds.
+        resptimeout_ms: u32,
+    },
+    /// 2196: as many failures asked for as there are probes, or more.
+    TooFewRetries {
+        /// The argument that made it so.
+        argument: &'static str,
+        /// `retries`.
+        retries: u32,
+        /// `failureRetries`.
+        failure_retries: u32,
+    },
+    /// 2130.
+    TooManyCodes,
+    /// 2375: LEASTREQUEST for a protocol that has no requests; 1097 for LEASTRESPONSETIME.
+    MethodForType {
+        /// The method.
+        method: &'static str,
+    },
+}
+
+/// What would have been a valid value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Allowed {
+    /// One of these words.
+    Words(&'static [&'static str]),
+    /// Something of this kind.
+    Such(&'static str),
+}
+
+impl Refusal {
+    /// NITRO's error code.
+    pub fn code(&self) -> u16 {
+        match self {
+            Refusal::UnknownCommand { .. } => 1088,
+            Refusal::AmbiguousCommand { .. } => 1089,
+            Refusal::Incomplete { .. } => 1128,
+            Refusal::NotCarried { .. } | Refusal::DomainGiven { .. } => 460,
+            Refusal::UnknownArgument { .. } => 1090,
+            Refusal::AmbiguousArgument { .. } => 1099,
+            Refusal::GivenTwice { .. } | Refusal::NotText { .. } | Refusal::Utf16 => 278,
+            Refusal::ValueMissing { .. } => 1091,
+            Refusal::TooManyValues { .. } => 1112,
+            Refusal::NothingToSet => 1094,
+            Refusal::ArgumentMissing { .. } => 1095,
+            Refusal::PrerequisiteMissing { .. } => 1093,
+            Refusal::Exclusive { .. } => 1092,
+            Refusal::InvalidValue { .. } => 1097,
+            Refusal::AmbiguousValue { .. } => 1105,
+            Refusal::BelowMinimum { .. } => 1109,
+            Refusal::AboveMaximum { .. } => 1108,
+            Refusal::TooLong { .. } => 1106,
+            Refusal::InvalidIp { .. } => 1110,
+            Refusal::InvalidName { .. } => 1075,
+            Refusal::RangeGiven { .. } => 1116,
+            Refusal::RangeReversed { .. } => 1113,
+            Refusal::UnmatchedQuote => 1115,
+            Refusal::UnmatchedCharacter(_) => 1119,
+            Refusal::LineTooLong { .. } => 296,
+            Refusal::Exists { .. } => 273,
+            Refusal::NoSuch { .. } => 258,
+            Refusal::ServerExists { .. } => 1335,
+            Refusal::ServerNameTaken { .. } => 433,
+            Refusal::ServiceAddressTaken { .. } => 2305,
+            Refusal::AddressInUse { .. } => 304,
+            Refusal::TypeMismatch { .. } => 1304,
+            Refusal::NotBound { .. } => 1303,
+            Refusal::DefaultMonitor => 2139,
+            Refusal::DefaultMonitorBound => 2165,
+            Refusal::MonitorAlreadyBound => 2133,
+            Refusal::MonitorNotBound { .. } => 2170,
+            Refusal::MonitorTypeDiffers { .. } => 2155,
+            Refusal::IntervalTooShort { .. } => 2128,
+            Refusal::TooFewRetries { .. } => 2196,
+            Refusal::TooManyCodes => 2130,
+            Refusal::MethodForType { method: "LEASTREQUEST" } => 2375,
+            Refusal::MethodForType { .. } => 1097,
+        }
+    }
+
+    /// The command line's name of the argument at fault, to find where it stood.
+    pub fn argument(&self) -> Option<&'static str> {
+        match self {
+            Refusal::GivenTwice { argument }
+            | Refusal::ValueMissing { argument }
+            | Refusal::TooManyValues { argument, .. }
+            | Refusal::ArgumentMissing { argument }
+            | Refusal::PrerequisiteMissing { argument, .. }
+            | Refusal::Exclusive { argument, .. }
+            | Refusal::IntervalTooShort { argument, .. }
+            | Refusal::TooFewRetries { argument, .. }
+            | Refusal::InvalidValue { argument, .. }
+            | Refusal::AmbiguousValue { argument, .. }
+            | Refusal::BelowMinimum { argument, .. }
+            | Refusal::AboveMaximum { argument, .. }
+            | Refusal::TooLong { argument, .. }
+            | Refusal::InvalidIp { argument, .. }
+            | Refusal::InvalidName { argument, .. }
+            | Refusal::RangeGiven { argument, .. }
+            | Refusal::RangeReversed { argument, .. }
+            | Refusal::DomainGiven { argument, .. }
+            | Refusal::Exists { argument, .. }
+            | Refusal::NoSuch { argument, .. }
+            | Refusal::ServerExists { argument, .. }
+            | Refusal::ServerNameTaken { argument, .. }
+            | Refusal::AddressInUse { argument, .. }
+            | Refusal::NotBound { argument, .. }
+            | Refusal::TypeMismatch { argument } => Some(argument),
+            Refusal::NotCarried { argument, .. } => *argument,
+            Refusal::ServiceAddressTaken { .. } => Some("port"),
+            Refusal::DefaultMonitor
+            | Refusal::DefaultMonitorBound
+            | Refusal::MonitorAlreadyBound
+            | Refusal::MonitorNotBound { .. } => Some("monitorName"),
+            Refusal::MonitorTypeDiffers { .. } => Some("type"),
+            Refusal::TooManyCodes => Some("respCode"),
+            Refusal::MethodForType { .. } => Some("lbMethod"),
+            _ => None,
+        }
+    }
+
+    /// What was typed in its place, if the refusal is about one word.
+    pub fn word(&self) -> Option<&str> {
+        match self {
+            Refusal::UnknownCommand { word, .. }
+            | Refusal::AmbiguousCommand { word, .. }
+            | Refusal::UnknownArgument { word, .. }
+            | Refusal::AmbiguousArgument { word, .. }
+            | Refusal::TooManyValues { word, .. }
+            | Refusal::InvalidValue { word, .. }
+            | Refusal::AmbiguousValue { word, .. }
+            | Refusal::BelowMinimum { word, .. }
+            | Refusal::AboveMaximum { word, .. }
+            | Refusal::InvalidIp { word, .. }
+            | Refusal::InvalidName { word, .. }
+            | Refusal::RangeGiven { word, .. }
+            | Refusal::RangeReversed { word, .. }
+            | Refusal::DomainGiven { word, .. } => Some(word),
+            _ => None,
+        }
+    }
+
+    /// The same refusal of a value that cannot be read, with better words for what can.
+    pub(super) fn allowing(self, allowed: Allowed) -> Refusal {
+        match self {
+            Refusal::InvalidValue { argument, word, nearest, .. } => {
+                Refusal::InvalidValue { argument, word, allowed, nearest }
+            }
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Names in a command to what they name in a configuration; changes nothing.
+
+use super::Command;
+use super::nearest::nearest;
+use super::refusal::Refusal;
+use crate::config::attribute::{Host, Value};
+use crate::config::{Config, Keyed, LbBinding, Server, ServiceType, Table};
+
+/// The server that a command means.
+pub(super) struct ResolvedHost {
+    /// Its name.
+    pub(super) name: String,
+    /// The server that must be created for it.
+    pub(super) new: Option<Server>,
+}
+
+/// The resource called `name`.
+pub(super) fn such<'t, T: Keyed>(
+    table: &'t Table<T>,
+    argument: &'static str,
+    name: &str,
+) -> Result<&'t T, Refusal> {
+    table.find(name).ok_or_else(|| no_such(argument, name, table.iter().map(Keyed::name)))
+}
+
+/// 273 for `name`.
+pub(super) fn exists(argument: &'static str, name: &str) -> Refusal {
+    Refusal::Exists { argument, name: name.to_owned() }
+}
+
+/// Services and groups share their names, because `bind lb vserver` takes either.
+pub(super) fn service_or_group_exists(
+    config: &Config,
+    argument: &'static str,
+    name: &str,
+) -> Result<(), Refusal> {
+    match config.services.has(name) || config.service_groups.has(name) {
+        true => Err(exists(argument, name)),
+        false => Ok(()),
+    }
+}
+
+/// The server of a service or member: one of that name; for a bare address the one that has it, or else a new one
+/// named by it (`spec/methods.md` 5.2).
+pub(super) fn resolve_host(config: &Config, command: &Command) -> Result<ResolvedHost, Refusal> {
+    let argument = "serverName";
+    match command.value("servername") {
+        Some(Value::Host(Host::Ip(ip))) => match config.servers.find_at(ip) {
+            Some(server) => Ok(ResolvedHost { name: server.name.clone(), new: None }),
+            None => {
+                let name = ip.to_string();
+                if config.servers.has(&name) {
+                    return Err(Refusal::ServerNameTaken { argument, name });
+                }
+                let new = Server { name: name.clone(), ip: *ip, ..Server::default() };
+                Ok(ResolvedHost { name, new: Some(new) })
+            }
+        },
+        Some(Value::Host(Host::Server(name))) => {
+            let server = such(&config.servers, argument, name)?;
+            Ok(ResolvedHost { name: server.name.clone(), new: None })
+        }
+        _ => Err(Refusal::ArgumentMissing { argument }),
+    }
+}
+
+/// What `bind lb vserver` is to bind, and its protocol.
+pub(super) fn target(config: &Config, command: &Command) -> Result<(LbBinding, ServiceType), Refusal> {
+    let argument = "serviceName";
+    let Some(Value::Text(name)) = command.value("servicename") else {
+        return Err(Refusal::ArgumentMissing { argument });
+    };
+    if let Some(service) = config.services.find(name) {
+        let weight = match command.value("weight") {
+            Some(Value::Number(weight)) => *weight,
+            _ => 1,
+        };
+        return Ok((LbBinding::Service { name: service.name.clone(), weight }, service.service_type));
+    }
+    match config.service_groups.find(name) {
+        Some(_) if command.value("weight").is_some() => Err(Refusal::PrerequisiteMissing {
+            argument: "weight",
+            needs: "a service; the members of a group have weights of their own",
+        }),
+        Some(group) => Ok((LbBinding::ServiceGroup { name: group.name.clone() }, group.service_type)),
+        None => {
+            let services = config.services.iter().map(Keyed::name);
+            Err(no_such(argument, name, services.chain(config.service_groups.iter().map(Keyed::name))))
+        }
+    }
+}
+
+fn no_such<'n>(argument: &'static str, name: &str, known: impl Iterator<Item = &'n str>) -> Refusal {
+    let nearest = nearest(name, known.take(SEARCHED)).map(str::to_owned);
+    Refusal::NoSuch { argument, name: name.to_owned(), nearest }
+}
+
+/// A file of nothing but wrong names must not take the square of its length.
+const SEARCHED: usize = 1_000;

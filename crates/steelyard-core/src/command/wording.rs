@@ -1,0 +1,233 @@
+//! Refusals in words: NITRO's text of the code, letter for letter (`spec/nitro-errors.tsv`), and what to do.
+//!
+//! Owns every word that a person reads about a bad command. What came from outside is quoted, shortened and escaped, so
+//! that a refusal is always one line.
+
+use std::fmt;
+
+use super::refusal::{Allowed, Refusal};
+
+impl Refusal {
+    /// NITRO's message: the text of its code, and in brackets what it is about.
+    pub fn message(&self) -> String {
+        let text = nitro_text(self.code());
+        match self {
+            Refusal::Exists { argument, name }
+            | Refusal::NoSuch { argument, name, .. }
+            | Refusal::NotBound { argument, name }
+            | Refusal::ServerNameTaken { argument, name } => format!("{text} [{argument}, {}]", brief(name)),
+            Refusal::ServerExists { server: name, .. }
+            | Refusal::ServiceAddressTaken { service: name }
+            | Refusal::AddressInUse { vserver: name, .. }
+            | Refusal::MonitorNotBound { name } => format!("{text} [{}]", brief(name)),
+            Refusal::NotCarried { argument: Some(argument), what, .. } => {
+                format!("{text} [{argument}, {}]", brief(what))
+            }
+            Refusal::NotCarried { argument: None, what, .. } => format!("{text} [{}]", brief(what)),
+            Refusal::Exclusive { argument, other } => format!("{text} [{argument}, {other}]"),
+            Refusal::UnknownArgument { word, .. } | Refusal::AmbiguousArgument { word, .. } => {
+                format!("{text} [{}]", brief(word))
+            }
+            _ => match self.argument() {
+                Some(argument) => format!("{text} [{argument}]"),
+                None => text.to_owned(),
+            },
+        }
+    }
+
+    /// What is wrong in this very case, and what to do.
+    pub fn advice(&self) -> String {
+        match self {
+            Refusal::UnknownCommand { word, nearest } => unknown(word, *nearest),
+            Refusal::UnknownArgument { word, nearest: Some(nearest) } if word.starts_with('-') => {
+                unknown(word, Some(&format!("-{nearest}")))
+            }
+            Refusal::UnknownArgument { word, nearest } => unknown(word, *nearest),
+            Refusal::InvalidValue { word, nearest: Some(nearest), .. } => unknown(word, Some(nearest)),
+            Refusal::InvalidValue { word, allowed: Allowed::Words(words), .. } => {
+                format!("{} is not known; give {}", quoted(word), one_of(words))
+            }
+            Refusal::InvalidValue { word, allowed: Allowed::Such(what), .. } => {
+                format!("{} is not {what}", quoted(word))
+            }
+            Refusal::AmbiguousCommand { word, candidates }
+            | Refusal::AmbiguousArgument { word, candidates }
+            | Refusal::AmbiguousValue { word, candidates, .. } => {
+                format!("{} could be {}; write more of it", quoted(word), some_of(candidates))
+            }
+            Refusal::Incomplete { expected } => format!("go on with {}", some_of(expected)),
+            Refusal::NotCarried { carried: [], .. } => {
+                "this version does not carry it; leave it out".to_owned()
+            }
+            Refusal::NotCarried { carried, .. } => {
+                format!("this version does not carry it; use {}", one_of(carried))
+            }
+            Refusal::GivenTwice { .. } => "it is given twice; leave one of them out".to_owned(),
+            Refusal::ValueMissing { .. } => "give a value after it".to_owned(),
+            Refusal::TooManyValues { word, .. } => {
+                format!("{} is one value too many; quote a value that has blanks in it", quoted(word))
+            }
+            Refusal::NothingToSet => "give at least one option to set".to_owned(),
+            Refusal::ArgumentMissing { .. } => "the command needs it".to_owned(),
+            Refusal::PrerequisiteMissing { needs, .. } => format!("it needs {needs}"),
+            Refusal::Exclusive { .. } => "give one of them".to_owned(),
+            Refusal::BelowMinimum { word, min, .. } => {
+                format!("{} is too small; the least is {min}", quoted(word))
+            }
+            Refusal::AboveMaximum { word, max, .. } => {
+                format!("{} is too large; the most is {max}", quoted(word))
+            }
+            Refusal::TooLong { max, .. } => format!("shorten it to {max} bytes"),
+            Refusal::InvalidIp { word, .. } => {
+                format!("{} is not an IPv4 or IPv6 address", quoted(word))
+            }
+            Refusal::InvalidName { word, .. } => format!("choose another name than {}", quoted(word)),
+            Refusal::RangeGiven { word, .. } => {
+                format!("this version does not carry ranges; write one command for each of {}", quoted(word))
+            }
+            Refusal::RangeReversed { word, .. } => format!("{} ends before it begins", quoted(word)),
+            Refusal::DomainGiven { word, .. } => {
+                format!("this version does not resolve names; give the address of {}", quoted(word))
+            }
+            Refusal::UnmatchedQuote => "the quote that begins here does not end on this line".to_owned(),
+            Refusal::UnmatchedCharacter(character) => format!("{character} has no partner on this line"),
+            Refusal::LineTooLong { max } => format!("a line may have {max} bytes; split it"),
+            Refusal::NotText { byte } => {
+                format!("the byte 0x{byte:02x} is not UTF-8; save the file as UTF-8")
+            }
+            Refusal::Utf16 => "the file is UTF-16; save it as UTF-8".to_owned(),
+            Refusal::Exists { .. } => "it is there already; leave this out, or change it with set".to_owned(),
+            Refusal::NoSuch { nearest: Some(nearest), .. } => format!("did you mean {}?", brief(nearest)),
+            Refusal::NoSuch { nearest: None, .. } => "add it in an earlier line".to_owned(),
+            Refusal::ServerExists { .. } => "that server has this address; use its name".to_owned(),
+            Refusal::ServerNameTaken { .. } => {
+                "the server of that name has another address; use a server name".to_owned()
+            }
+            Refusal::ServiceAddressTaken { .. } => "use that service, or another port".to_owned(),
+            Refusal::AddressInUse { .. } => {
+                "that virtual server has this address and port; use others".to_owned()
+            }
+            Refusal::TypeMismatch { .. } => "bind a service of the virtual server's protocol".to_owned(),
+            Refusal::NotBound { .. } => "bind it first".to_owned(),
+            Refusal::DefaultMonitor => "bind a monitor of your own in place of it".to_owned(),
+            Refusal::DefaultMonitorBound => "it is bound wherever no other monitor is".to_owned(),
+            Refusal::MonitorAlreadyBound => "leave this out, or change it with set".to_owned(),
+            Refusal::MonitorNotBound { .. } => "bind it first".to_owned(),
+            Refusal::MonitorTypeDiffers { has } => format!("its type is {has}"),
+            Refusal::IntervalTooShort { interval_ms, resptimeout_ms, .. } => {
+                format!("the interval is {interval_ms} ms and the response timeout {resptimeout_ms} ms")
+            }
+            Refusal::TooFewRetries { retries, failure_retries, .. } => {
+                format!(
+                    "{failure_retries} of {retries} probes; leave failureRetries at 0 to ask for all of them"
+                )
+            }
+            Refusal::TooManyCodes => "join neighbouring codes to ranges".to_owned(),
+            Refusal::MethodForType { method } => {
+                format!("{method} needs a virtual server of type HTTP or SSL")
+            }
+        }
+    }
+}
+
+/// One line for a person: NITRO's message, what to do, NITRO's code.
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} ({})", self.message().trim_end_matches('.'), self.advice(), self.code())
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+fn unknown(word: &str, nearest: Option<&str>) -> String {
+    match nearest {
+        Some(nearest) => format!("{} is not known; did you mean {nearest}?", quoted(word)),
+        None => format!("{} is not known", quoted(word)),
+    }
+}
+
+fn one_of(words: &[&str]) -> String {
+    match words {
+        [only] => (*only).to_owned(),
+        _ => format!("one of {}", words.join(", ")),
+    }
+}
+
+/// The first few of many.
+fn some_of(words: &[&str]) -> String {
+    match words.len() {
+        0..=LISTED => words.join(", "),
+        more => format!("{} and {} more", words[..LISTED].join(", "), more - LISTED),
+    }
+}
+
+fn quoted(word: &str) -> String {
+    format!("\"{}\"", brief(word))
+}
+
+/// Foreign text made fit for a line: escaped and cut.
+fn brief(text: &str) -> String {
+    let mut short: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
+    if text.chars().nth(SHOWN).is_some() {
+        short.push_str("...");
+    }
+    short
+}
+
+/// NITRO's text of a code.
+fn nitro_text(code: u16) -> &'static str {
+    TEXTS.iter().find(|(number, _)| *number == code).map_or("Operation not permitted", |(_, text)| text)
+}
+
+/// How many of a list are named.
+const LISTED: usize = 6;
+/// How much of a foreign word is shown, in characters.
+const SHOWN: usize = 60;
+
+const TEXTS: &[(u16, &str)] = &[
+    (258, "No such resource"),
+    (273, "Resource already exists"),
+    (278, "Invalid argument"),
+    (296, "Message too long"),
+    (304, "Address already in use"),
+    (433, "Server name already exists"),
+    (460, "Feature not supported in this release"),
+    (
+        1075,
+        "Invalid name; names must begin with an alphanumeric character or underscore and must contain only alphanumerics, _, #, ., , :, @, =or -",
+    ),
+    (1088, "No such command"),
+    (1089, "Ambiguous command name"),
+    (1090, "No such argument"),
+    (1091, "Required argument value missing"),
+    (1092, "Arguments cannot both be specified"),
+    (1093, "Argument pre-requisite missing"),
+    (1094, "Too few arguments"),
+    (1095, "Required argument missing"),
+    (1097, "Invalid argument value"),
+    (1099, "Ambiguous argument name"),
+    (1105, "Ambiguous argument value"),
+    (1106, "String length exceeds maximum"),
+    (1108, "Integer value exceeds maximum"),
+    (1109, "Integer value below minimum"),
+    (1110, "Invalid IP address"),
+    (1112, "Argument has too many values"),
+    (1113, "Range minimum exceeds range maximum"),
+    (1115, "Unmatched quote"),
+    (1116, "Invalid range specification"),
+    (1119, "Unmatched character"),
+    (1128, "Incomplete command"),
+    (1303, "Service not bound to Vserver"),
+    (1304, "Service type mismatch between the vserver and service"),
+    (1335, "Server already exists"),
+    (2128, "Monitor interval must be greater than response timeout"),
+    (2130, "Too many response codes, only 16 allowed"),
+    (2133, "The monitor is already bound to the service"),
+    (2139, "No operations allowed with the default monitor"),
+    (2155, "Existing monitor is of different type than given"),
+    (2165, "Default monitor cannot be bound explicitly to a service"),
+    (2170, "Monitor not bound to service"),
+    (2196, "Monitor retries must be greater than monitor failureRetries"),
+    (2305, "Service exists with the same port and service type"),
+    (2375, "LeastRequest LB method not supported for this service type"),
+];

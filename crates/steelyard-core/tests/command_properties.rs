@@ -1,0 +1,221 @@
+//! Properties of the command language: nothing from a file can break it, a refused line changes nothing, an accepted
+//! one leaves every reference whole, and an abbreviation means what the whole word means.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use steelyard_core::command::{Command, lex, parse, print, read, run_line};
+use steelyard_core::config::{Config, LbBinding, TCP_DEFAULT};
+
+/// The lines of the golden file in which every line is accepted.
+fn accepted_lines() -> Vec<&'static str> {
+    let text = include_str!("command/everything.txt").split("=== refused").next().unwrap();
+    text.lines().filter(|line| !line.starts_with('#')).collect()
+}
+
+fn command(line: &str) -> Result<Command, u16> {
+    let words = lex::words(line).map_err(|(refusal, _)| refusal.code())?;
+    parse(&words).map(|parsed| parsed.command).map_err(|(refusal, _)| refusal.code())
+}
+
+/// Every name in a binding is the name of something, and no weight is out of its range.
+fn is_whole(config: &Config) {
+    let weight = |weight: u32| assert!((1..=100).contains(&weight), "weight {weight}");
+    for service in &config.services {
+        assert!(config.servers.has(&service.server));
+        assert_ne!(service.port, 0);
+        assert!(service.monitors.iter().all(|binding| config.lb_monitors.has(&binding.monitor)));
+        service.monitors.iter().for_each(|binding| weight(binding.weight));
+    }
+    for group in &config.service_groups {
+        assert!(!config.services.has(&group.name));
+        assert!(group.members.iter().all(|member| config.servers.has(&member.server) && member.port > 0));
+        group.members.iter().for_each(|member| weight(member.weight));
+    }
+    for vserver in &config.lb_vservers {
+        for binding in &vserver.bindings {
+            match binding {
+                LbBinding::Service { name, weight: w } => {
+                    assert!(config.services.has(name));
+                    weight(*w);
+                }
+                LbBinding::ServiceGroup { name } => assert!(config.service_groups.has(name)),
+            }
+        }
+    }
+    for monitor in &config.lb_monitors {
+        assert!(monitor.resptimeout_ms < monitor.interval_ms && monitor.failure_retries < monitor.retries);
+    }
+    assert_eq!(config.lb_monitors.find(TCP_DEFAULT), Config::default().lb_monitors.find(TCP_DEFAULT));
+}
+
+/// A line of the right shape with a few names, so that most refer to something and many collide.
+fn plausible_line() -> impl Strategy<Value = String> {
+    let name =
+        || prop::sample::select(vec!["a", "B", "b", "c1", "10.0.0.1", "tcp", "http", "tcp-default", "zz"]);
+    let address = || prop::sample::select(vec!["10.0.0.1", "10.0.0.2", "::1", "10.0.0.999", "a", "*"]);
+    let number = || prop::sample::select(vec!["0", "1", "2", "80", "100", "101", "-1", "70000", "x"]);
+    let option = prop::sample::select(vec![
+        "",
+        "-weight",
+        "-state DISABLED",
+        "-comment \"x y\"",
+        "-healthMonitor NO",
+        "-monitorName http",
+        "-monitorName a",
+        "-monitorName tcp -weight",
+        "-interval",
+        "-resptimeout",
+        "-interval 5 MSEC -retries",
+        "-failureRetries",
+        "-lbMethod LRTM",
+        "-lbMethod HASH",
+        "-newServiceRequest 5 PERCENT",
+        "-cltTimeout",
+        "-startupRRFactor",
+        "-IPAddress 10.0.0.2",
+        "-devno 7",
+        "-maxClient 0",
+        "-maxClient 9",
+        "-reverse YES",
+    ]);
+    let head = prop::sample::select(vec![
+        "add server",
+        "add service",
+        "add serviceGroup",
+        "add lb vserver",
+        "add lb monitor",
+        "bind lb vserver",
+        "bind service",
+        "bind serviceGroup",
+        "set server",
+        "set service",
+        "set serviceGroup",
+        "set lb vserver",
+        "set lb monitor",
+        "set lb parameter",
+        "enable server",
+        "disable service",
+        "disable serviceGroup",
+        "enable lb vserver",
+        "enable ns feature LB",
+        "disable ns feature LB CS",
+    ]);
+    (
+        head,
+        vec(prop_oneof![4 => name(), 2 => address(), 1 => number(), 2 => Just("HTTP")], 0..4),
+        option,
+        number(),
+    )
+        .prop_map(|(head, words, option, number)| {
+            let tail = if option.ends_with(|c: char| c.is_ascii_lowercase()) { number } else { "" };
+            format!("{head} {} {option} {tail}", words.join(" "))
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_bytes_break_the_reader(bytes in vec(any::<u8>(), 0..600)) {
+        let reading = read(&bytes, "x");
+        is_whole(&reading.config);
+        for refused in &reading.refused {
+            let text = refused.to_string();
+            prop_assert!(!text.chars().any(char::is_control), "{text:?}");
+            prop_assert!(text.len() < 2_000, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn no_mangled_line_breaks_the_reader(
+        line in prop::sample::select(accepted_lines()),
+        edits in vec((any::<prop::sample::Index>(), prop::sample::select(vec!["\"", "'", "(", ")", "-", "#", "q{", " ", "", "\u{e9}", "\\", "9", "\0"])), 0..4),
+    ) {
+        let mut characters: Vec<char> = line.chars().collect();
+        for (index, insert) in edits {
+            let at = index.index(characters.len() + 1);
+            characters.splice(at..at, insert.chars());
+        }
+        let line: String = characters.into_iter().collect();
+        let reading = read(line.as_bytes(), "x");
+        is_whole(&reading.config);
+        prop_assert!(reading.refused.len() <= 1);
+        for refused in reading.refused {
+            prop_assert!((1..=line.chars().count() + 2).contains(&refused.place.column), "{refused} of {line:?}");
+        }
+    }
+
+    #[test]
+    fn a_refused_line_changes_nothing(lines in vec(plausible_line(), 1..40)) {
+        let mut config = Config::default();
+        for line in &lines {
+            let before = config.clone();
+            if run_line(&mut config, line).is_err() {
+                prop_assert_eq!(&config, &before, "{}", line);
+            }
+            is_whole(&config);
+        }
+        let printed = print(&config);
+        let again = read(printed.as_bytes(), "printed");
+        prop_assert_eq!(&again.refused, &[], "{}", printed);
+        prop_assert_eq!(&again.config, &config, "{}", printed);
+    }
+
+    #[test]
+    fn an_abbreviation_means_what_the_whole_word_means(
+        line in prop::sample::select(accepted_lines()),
+        which in any::<prop::sample::Index>(),
+        length in any::<prop::sample::Index>(),
+    ) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let head = if ["lb", "ns"].contains(&words[1]) { 3 } else { 2 };
+        let keywords: Vec<usize> = (0..words.len())
+            .filter(|index| *index < head || words[*index].starts_with('-'))
+            .collect();
+        let chosen = keywords[which.index(keywords.len())];
+        let word = words[chosen];
+        let shortest = 1 + usize::from(word.starts_with('-'));
+        let short = &word[..shortest + length.index(word.len() - shortest + 1)];
+        // The beginnings of a longer word that are words themselves.
+        prop_assume!(!["service", "-newServiceRequest"].contains(&short) || short == word);
+        let mut shortened = words.clone();
+        shortened[chosen] = short;
+        match command(&shortened.join(" ")) {
+            Ok(command_read) => prop_assert_eq!(Ok(command_read), command(line), "{} for {}", short, word),
+            Err(code) => prop_assert!([1089, 1099].contains(&code), "{code}: {short} for {word}"),
+        }
+    }
+
+    #[test]
+    fn case_is_no_matter(line in prop::sample::select(accepted_lines()), upper in any::<bool>()) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let head = if ["lb", "ns"].contains(&words[1]) { 3 } else { 2 };
+        let changed: Vec<String> = words
+            .iter()
+            .enumerate()
+            .map(|(index, word)| match index < head || word.starts_with('-') || ["HTTP", "LRTM", "ENABLED"].contains(word) {
+                true if upper => word.to_ascii_uppercase(),
+                true => word.to_ascii_lowercase(),
+                false => (*word).to_owned(),
+            })
+            .collect();
+        prop_assert_eq!(command(&changed.join(" ")), command(line));
+    }
+}
+
+#[test]
+fn usual_abbreviations_work() {
+    let same = |short, whole| assert_eq!(command(short), command(whole), "{short}");
+    same("en ns feat lb", "enable ns feature LB");
+    same("en feature lb", "enable ns feature LB");
+    same("bind serviceg g h 80 -w 5", "bind serviceGroup g h 80 -weight 5");
+    same(
+        "add lb vs v http 10.0.0.1 80 -lbm roundr",
+        "add lb vserver v HTTP 10.0.0.1 80 -lbMethod ROUNDROBIN",
+    );
+    same("add vserver v HTTP", "add lb vserver v HTTP");
+    same("add monitor m HTTP -int 9 SEC", "add lb monitor m HTTP -interval 9");
+    same("add server -IPAddress 10.0.0.1 -name s", "add server s 10.0.0.1");
+    same("set lb parameter -startup 4", "set lb parameter -startupRRFactor 4");
+}

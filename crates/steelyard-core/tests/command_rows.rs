@@ -1,0 +1,300 @@
+//! Every attribute row at the edges of what it may hold, as NITRO's words and as a command line. The ranges are
+//! checked against the documents by [`ranges_are_the_documented_ones`]; the rest follows from them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use steelyard_core::command::{Command, Object, Verb, lex, parse};
+use steelyard_core::config::attribute::{Attribute, Kind, Place, Resource};
+use steelyard_core::config::{
+    LbMonitor, LbParameter, LbVserver, Member, MonitorBinding, Server, Service, ServiceGroup,
+};
+
+type Fields = &'static [(&'static str, &'static str)];
+
+#[test]
+fn server() {
+    every_row::<Server>(Verb::Add, Object::Server, &[("name", "s"), ("ipaddress", "10.0.0.1")]);
+}
+
+#[test]
+fn service() {
+    every_row::<Service>(
+        Verb::Add,
+        Object::Service,
+        &[("name", "s"), ("servername", "h"), ("servicetype", "HTTP"), ("port", "80")],
+    );
+}
+
+#[test]
+fn service_group() {
+    every_row::<ServiceGroup>(
+        Verb::Add,
+        Object::ServiceGroup,
+        &[("servicegroupname", "g"), ("servicetype", "HTTP")],
+    );
+}
+
+#[test]
+fn member() {
+    every_row::<Member>(
+        Verb::Bind,
+        Object::ServiceGroup,
+        &[("servicegroupname", "g"), ("servername", "h"), ("port", "80")],
+    );
+}
+
+#[test]
+fn monitor_binding() {
+    every_row::<MonitorBinding>(Verb::Bind, Object::Service, &[("name", "s"), ("monitor_name", "m")]);
+}
+
+#[test]
+fn lb_vserver() {
+    every_row::<LbVserver>(
+        Verb::Add,
+        Object::LbVserver,
+        &[
+            ("name", "v"),
+            ("servicetype", "HTTP"),
+            ("ipv46", "10.0.0.1"),
+            ("port", "80"),
+            ("newservicerequest", "1"),
+        ],
+    );
+}
+
+#[test]
+fn lb_monitor() {
+    every_row::<LbMonitor>(Verb::Add, Object::LbMonitor, &[("monitorname", "m"), ("type", "HTTP")]);
+}
+
+#[test]
+fn lb_parameter() {
+    every_row::<LbParameter>(Verb::Set, Object::LbParameter, &[]);
+}
+
+/// `spec/methods.md` 2.3, 4.1, 5.1, 5.2, 5.3; `spec/nitro.md` lbvserver, service, lbmonitor.
+#[test]
+fn ranges_are_the_documented_ones() {
+    let number = |min, max| Kind::Number { min, max };
+    let monitor = |nitro| kind::<LbMonitor>(nitro);
+    assert_eq!(monitor("retries"), number(1, 127));
+    assert_eq!(monitor("failureretries"), number(0, 32));
+    assert_eq!(monitor("successretries"), number(1, 32));
+    assert_eq!(monitor("interval"), Kind::Span { max: 20_940, floor_ms: 20, unit: "units3" });
+    assert_eq!(monitor("resptimeout"), Kind::Span { max: 20_939, floor_ms: 10, unit: "units4" });
+    assert!(matches!(monitor("downtime"), Kind::Span { max: 20_939, .. }));
+    assert_eq!(kind::<LbVserver>("newservicerequestincrementinterval"), number(0, 3600));
+    assert_eq!(kind::<LbVserver>("newservicerequest"), number(0, u32::MAX));
+    assert_eq!(kind::<LbVserver>("clttimeout"), number(0, 31_536_000));
+    assert_eq!(kind::<Member>("weight"), number(1, 100));
+    assert_eq!(kind::<MonitorBinding>("weight"), number(1, 100));
+    assert_eq!(kind::<Service>("port"), Kind::Port { min: 1 });
+}
+
+/// `spec/methods.md` 2.3, 4.1, 4.2, 5.2, 5.3.
+#[test]
+fn defaults_are_the_documented_ones() {
+    let monitor = LbMonitor::default();
+    assert_eq!((monitor.interval_ms, monitor.resptimeout_ms, monitor.down_time_ms), (5_000, 2_000, 30_000));
+    assert_eq!((monitor.retries, monitor.failure_retries, monitor.success_retries), (3, 0, 1));
+    assert_eq!((monitor.lrtm, monitor.reverse, monitor.enabled), (None, false, true));
+    assert_eq!(
+        (monitor.http_request.as_str(), monitor.expects(200), monitor.expects(201)),
+        ("HEAD /", true, false)
+    );
+    let vserver = LbVserver::default();
+    assert_eq!(
+        (vserver.lb_method.text(), vserver.clt_timeout_s, vserver.enabled),
+        ("LEASTCONNECTION", 180, true)
+    );
+    assert_eq!(vserver.new_service_request, 0);
+    assert_eq!(vserver.new_service_request_unit.text(), "PER_SECOND");
+    assert_eq!(vserver.new_service_request_increment_interval_s, 0);
+    assert!(Service::default().health_monitor && Service::default().enabled);
+    assert_eq!(Member::default().weight, 1);
+    assert_eq!(LbParameter::default().startup_rr_factor, 0);
+}
+
+fn kind<T: Resource>(nitro: &str) -> Kind {
+    T::rows().find(|row| row.nitro == nitro).unwrap().kind
+}
+
+fn every_row<T: Resource + Default>(verb: Verb, object: Object, base: Fields) {
+    for attribute in T::ATTRIBUTES {
+        let row = &attribute.row;
+        assert!(row.help.ends_with('.') && row.help.len() > 10, "{}: help {:?}", row.cli, row.help);
+        let (good, bad) = probes(&row.kind);
+        assert!(!good.is_empty() && !bad.is_empty(), "{}", row.cli);
+        for words in good {
+            accepts::<T>(attribute, verb, object, base, &words);
+        }
+        for (words, code) in bad {
+            let refusal = by_nitro(verb, object, base, row.nitro, &words).expect_err(&words);
+            assert_eq!(refusal, code, "{} {} {words}", object.text(), row.cli);
+            let refusal = by_text::<T>(verb, object, base, row.nitro, &words).expect_err(&words);
+            assert_eq!(refusal, code, "{} {} {words} as text", object.text(), row.cli);
+        }
+    }
+}
+
+/// NITRO's words and the line make the same command, and its value goes into the field and comes out of it.
+fn accepts<T: Resource + Default>(
+    attribute: &Attribute<T>,
+    verb: Verb,
+    object: Object,
+    base: Fields,
+    words: &str,
+) {
+    let row = &attribute.row;
+    let command = by_nitro(verb, object, base, row.nitro, words)
+        .unwrap_or_else(|code| panic!("{} {} {words}: {code}", object.text(), row.cli));
+    assert_eq!(
+        by_text::<T>(verb, object, base, row.nitro, words),
+        Ok(command.clone()),
+        "{} {words}",
+        row.cli
+    );
+    let value = command.value(row.nitro).unwrap();
+    let mut resource = T::default();
+    (attribute.store)(&mut resource, value);
+    assert_eq!((attribute.value)(&resource).as_ref(), Some(value), "{} {words}", row.cli);
+}
+
+fn by_nitro(verb: Verb, object: Object, base: Fields, nitro: &str, words: &str) -> Result<Command, u16> {
+    let given: Vec<&str> = split(words);
+    let held: Vec<(&str, Vec<&str>)> = base
+        .iter()
+        .filter(|(name, _)| *name != nitro)
+        .map(|(name, value)| (*name, vec![*value]))
+        .chain([(nitro, given)])
+        .collect();
+    let fields: Vec<(&str, &[&str])> = held.iter().map(|(name, words)| (*name, words.as_slice())).collect();
+    Command::new(verb, object, &fields).map_err(|refusal| refusal.code())
+}
+
+fn by_text<T: Resource>(
+    verb: Verb,
+    object: Object,
+    base: Fields,
+    nitro: &str,
+    words: &str,
+) -> Result<Command, u16> {
+    let mut line = format!("{} {}", verb.text(), object.text());
+    let mut base: Vec<(&str, &str)> = base.to_vec();
+    match base.iter_mut().find(|(name, _)| *name == nitro) {
+        Some(held) => held.1 = words,
+        None => base.push((nitro, words)),
+    }
+    for (name, words) in base {
+        let row = T::rows().find(|row| row.nitro == name);
+        if let Some(row) = row.filter(|row| row.place == Place::Option) {
+            line.push_str(&format!(" -{}", row.cli));
+        }
+        for word in split(words) {
+            line.push_str(&format!(" \"{word}\""));
+        }
+    }
+    let words = lex::words(&line).unwrap();
+    parse(&words).map(|parsed| parsed.command).map_err(|(refusal, _)| refusal.code())
+}
+
+/// Several words are written with `|` between them.
+fn split(words: &str) -> Vec<&str> {
+    words.split('|').collect()
+}
+
+/// What a kind accepts at its edges, and what it refuses with which code.
+fn probes(kind: &Kind) -> (Vec<String>, Vec<(String, u16)>) {
+    let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
+    let coded = |list: &[(&str, u16)]| list.iter().map(|(word, code)| ((*word).to_owned(), *code)).collect();
+    match *kind {
+        Kind::Number { min, max } => numbers(i64::from(min), i64::from(max)),
+        Kind::Port { min } => numbers(i64::from(min), 65_535),
+        Kind::Span { max, floor_ms, .. } => (
+            vec![
+                format!("{floor_ms}|MSEC"),
+                "1".to_owned(),
+                format!("{max}"),
+                format!("{max}|sec"),
+                format!("{}|MIN", max / 60),
+            ],
+            vec![
+                (format!("{}|MSEC", floor_ms - 1), 1109),
+                ("0".to_owned(), 1109),
+                ("-1".to_owned(), 1109),
+                (format!("{}", max + 1), 1108),
+                (format!("{}|MIN", max / 60 + 1), 1108),
+                ("soon".to_owned(), 1097),
+                ("10|HOURS".to_owned(), 1097),
+                ("10|M".to_owned(), 1105),
+                ("10|SEC|20".to_owned(), 1112),
+            ],
+        ),
+        Kind::Word(list) => (
+            list.carried.iter().flat_map(|word| [(*word).to_owned(), word.to_ascii_lowercase()]).collect(),
+            list.not_carried
+                .iter()
+                .map(|word| ((*word).to_owned(), 460))
+                .chain([("NO_SUCH_WORD".to_owned(), 1097), (String::new(), 1097)])
+                .collect(),
+        ),
+        Kind::WordList(list) => (vec![list.carried.join("|")], coded(&[("NO_SUCH_WORD", 1097)])),
+        Kind::Switch => (own(&["ENABLED", "disabled", "E"]), coded(&[("YES", 1097), ("1", 1097)])),
+        Kind::YesNo => (own(&["YES", "no", "N"]), coded(&[("ENABLED", 1097), ("0", 1097)])),
+        Kind::Ip => (
+            own(&["0.0.0.0", "255.255.255.255", "2001:db8::1"]),
+            coded(&[
+                ("10.0.0.256", 1110),
+                ("1.2.3", 1110),
+                ("1:2", 1110),
+                ("", 1110),
+                ("host.test", 460),
+                ("*", 460),
+            ]),
+        ),
+        Kind::Host => (
+            own(&["10.0.0.1", "::1", "web-1", &"h".repeat(127)]),
+            coded(&[("10.0.0.256", 1110), ("a/b", 1075), (&"h".repeat(128), 1106), ("w[1-2]", 1116)]),
+        ),
+        Kind::Name => (
+            own(&["a", "_", "1", "a b#.:@=-_9", &"n".repeat(127), "::1"]),
+            coded(&[
+                ("", 1075),
+                ("-a", 1075),
+                ("$a", 1075),
+                ("a/b", 1075),
+                (&"n".repeat(128), 1106),
+                ("n[1-2]", 1116),
+            ]),
+        ),
+        Kind::Text { max } => (
+            vec![String::new(), "a b".to_owned(), "t".repeat(max)],
+            vec![("t".repeat(max + 1), 1106), ("one|two".to_owned(), 1112)],
+        ),
+        Kind::Codes => (
+            own(&["100", "999", "200|201-204|304", &vec!["200"; 16].join("|")]),
+            coded(&[
+                ("99", 1109),
+                ("1000", 1108),
+                ("204-201", 1113),
+                ("200-", 1097),
+                ("-200", 1109),
+                ("OK", 1097),
+                (&vec!["200"; 17].join("|"), 2130),
+            ]),
+        ),
+    }
+}
+
+fn numbers(min: i64, max: i64) -> (Vec<String>, Vec<(String, u16)>) {
+    let good = vec![min.to_string(), max.to_string(), format!("00{max}")];
+    let mut bad: Vec<(String, u16)> = [(min - 1, 1109), (max + 1, 1108), (-1, 1109)]
+        .iter()
+        .map(|(number, code)| (number.to_string(), *code))
+        .collect();
+    for word in ["", "x", "1.5", "1e3", "0x10", "+1", "1 ", "\u{661}"] {
+        bad.push((word.to_owned(), 1097));
+    }
+    bad.push(("9".repeat(40), 1108));
+    (good, bad)
+}
