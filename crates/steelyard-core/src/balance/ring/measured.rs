@@ -54,14 +54,14 @@ impl Ring {
             return;
         }
         let candidate = self.leaves[position].admits();
+        let nothing_known = self.stand_in.none_known();
         if candidate {
             self.leave_stand_in(position);
         }
         self.leaves[position].time_us = time_us;
         if candidate {
-            let first = self.stand_in.none_known();
             self.enter_stand_in(position);
-            if first {
+            if nothing_known {
                 // From "nothing known" to a value the unit changes: the others must not wait for the tick.
                 self.freeze(slots);
             }
