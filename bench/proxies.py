@@ -5,7 +5,6 @@ file writes a configuration into `run` (a folder) and returns the command line.
 """
 import os
 import re
-import shutil
 import subprocess
 
 SERVICES = [20000, 20001, 20002]
@@ -79,14 +78,12 @@ http {{
 
 
 def _steelyard(run, port, least, executable):
-    data = os.path.join(run, "steelyard-data")
-    shutil.rmtree(data, ignore_errors=True)
     lines = ["enable ns feature LB"]
     lines += [f"add service s{i} 127.0.0.1 HTTP {p}" for i, p in enumerate(SERVICES, 1)]
     lines += [f"add lb vserver v HTTP 127.0.0.1 {port} -lbMethod {'LEASTCONNECTION' if least else 'ROUNDROBIN'}"]
     lines += [f"bind lb vserver v s{i}" for i, _ in enumerate(SERVICES, 1)]
     config = _write(run, "ns.conf", "\n".join(lines) + "\n")
-    return [executable, "run", "--config", config, "--data", data, "--nitro", "127.0.0.1:0", "--threads", "1"]
+    return [executable, "run", "--config", config, "--nitro", "127.0.0.1:0", "--threads", "1"]
 
 
 def all_proxies(run, tools, executable, scenario):
