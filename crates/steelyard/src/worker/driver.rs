@@ -19,7 +19,7 @@ use steelyard_core::time::{MILLISECOND_US, Time};
 
 use super::listener::{Accepted, Listeners};
 use super::mailbox::{Mailbox, Message};
-use super::socket::{Flush, Read, Sockets, Source, reset};
+use super::socket::{BULK_READ_BYTES, Flush, Read, Sockets, Source, reset};
 use super::{Clock, Counters};
 
 /// One worker, before and while its thread runs.
@@ -49,7 +49,7 @@ impl Worker {
             sockets,
             listeners: Listeners::new(counters),
             mailbox,
-            buffer: vec![0; READ_BYTES].into_boxed_slice(),
+            buffer: vec![0; BULK_READ_BYTES].into_boxed_slice(),
             batch: Vec::new(),
             stop: None,
         })
@@ -241,10 +241,8 @@ enum Turn {
     Last,
 }
 
-/// One read; larger ones were measured slower, as the bytes no longer stay in the cache.
-const READ_BYTES: usize = 16 << 10;
 /// Reads of one connection before others have their turn.
-const READS_PER_TURN: usize = 4;
+const READS_PER_TURN: usize = 2;
 /// Events of one wait; more were measured slower at a thousand connections.
 const EVENTS: usize = 64;
 /// Connections accepted from one listener before others have their turn.

@@ -85,6 +85,8 @@ struct Socket {
     broken: bool,
     /// A FIN is wanted behind the queue, or was sent.
     finishing: bool,
+    /// The last read was filled, so the next one may be larger.
+    bulk: bool,
     /// Is in the ready list.
     listed: bool,
     queue: VecDeque<u8>,
@@ -185,15 +187,17 @@ impl Sockets {
         if !socket.readable || socket.paused || socket.ended || socket.connecting {
             return Read::Nothing;
         }
+        let most = if socket.bulk { buffer.len() } else { buffer.len().min(READ_BYTES) };
         loop {
-            match rustix::net::recv(&socket.fd, &mut *buffer, RecvFlags::empty()) {
+            match rustix::net::recv(&socket.fd, &mut buffer[..most], RecvFlags::empty()) {
                 Ok((0, _)) if socket.broken => break,
                 Ok((0, _)) => {
                     socket.ended = true;
                     return Read::End;
                 }
                 Ok((read, _)) => {
-                    socket.readable = read == buffer.len() || socket.hangup;
+                    socket.bulk = read == most;
+                    socket.readable = read == most || socket.hangup;
                     return Read::Data(read);
                 }
                 Err(Errno::INTR) => {}
@@ -284,6 +288,7 @@ impl Sockets {
             ended: false,
             broken: false,
             finishing: false,
+            bulk: false,
             listed: false,
             queue: VecDeque::new(),
         });
@@ -372,6 +377,8 @@ impl Io for Sockets {
     fn resume(&mut self, id: ConnId) {
         if let Some(socket) = self.socket(id) {
             socket.paused = false;
+            // It was held back, so what it brings is likely to be queued: little at a time.
+            socket.bulk = false;
             self.list_if_readable(id);
         }
     }
@@ -464,6 +471,12 @@ fn server_congestion() -> Option<&'static str> {
 /// Registered once, never changed while the engine knows the connection.
 const INTEREST: EventFlags =
     EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
+
+/// One read of a connection that is not known to bring more. Larger ones were measured slower for small messages, as
+/// the bytes no longer stay in the nearest cache; [`BULK_READ_BYTES`] saves a quarter of the CPU of large bodies.
+const READ_BYTES: usize = 16 << 10;
+/// A read that follows one that was filled; how large a buffer for [`Sockets::read`] is.
+pub(super) const BULK_READ_BYTES: usize = 128 << 10;
 
 /// A peer that vanished without a word is found within about two minutes.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
