@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use super::attribute::{Kind, Place, Row, resource, words};
+use super::binding_list::{Bindable, BindingList};
 use super::service::ServiceType;
 use super::table::Keyed;
 use super::{COMMENT, WEIGHT};
@@ -88,7 +89,7 @@ resource! {
     }
     plain {
         /// What is bound, in binding order, which is the order of the ring.
-        bindings: Vec<LbBinding> = Vec::new();
+        bindings: BindingList<LbBinding> = BindingList::default();
     }
 }
 
@@ -136,6 +137,22 @@ impl LbBinding {
         match self {
             LbBinding::Service { name, .. } | LbBinding::ServiceGroup { name } => name,
         }
+    }
+
+    /// Changes the weight of a service; a group has none.
+    pub(crate) fn set_weight(&mut self, new: u32) {
+        if let LbBinding::Service { weight, .. } = self {
+            *weight = new;
+        }
+    }
+}
+
+/// By name without case: services and groups share their names.
+impl Bindable for LbBinding {
+    type Key = String;
+
+    fn key(&self) -> String {
+        self.name().to_ascii_lowercase()
     }
 }
 

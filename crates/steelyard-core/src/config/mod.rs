@@ -4,6 +4,7 @@
 //! changes it, so that whoever holds one can rely on every reference in it.
 
 pub mod attribute;
+mod binding_list;
 mod feature;
 mod lb_monitor;
 mod lb_parameter;
@@ -15,6 +16,7 @@ mod service_group;
 mod table;
 
 pub use attribute::CodeRange;
+pub use binding_list::{Bindable, BindingList};
 pub use feature::Features;
 pub use lb_monitor::{LbMonitor, MonitorType, TCP_DEFAULT};
 pub use lb_parameter::LbParameter;

@@ -1,6 +1,7 @@
 //! `serviceGroup`: services that share their settings and monitors, each a server and a port.
 
 use super::attribute::{Kind, resource};
+use super::binding_list::{Bindable, BindingList};
 use super::service::{MonitorBinding, ServiceType};
 use super::table::Keyed;
 use super::{COMMENT, SERVICE_PORT, WEIGHT};
@@ -22,7 +23,7 @@ resource! {
     }
     plain {
         /// Its members, in binding order.
-        members: Vec<Member> = Vec::new();
+        members: BindingList<Member> = BindingList::default();
         /// The monitors bound to it, in binding order; empty means `tcp-default`.
         monitors: Vec<MonitorBinding> = Vec::new();
     }
@@ -52,5 +53,14 @@ resource! {
         weight: u32 = 1, Option("weight", "weight", WEIGHT);
         /// DISABLED takes this member out of service.
         enabled: bool = true, Option("state", "state", Kind::Switch).at_add();
+    }
+}
+
+/// By server, without case, and port.
+impl Bindable for Member {
+    type Key = (String, u16);
+
+    fn key(&self) -> (String, u16) {
+        (self.server.to_ascii_lowercase(), self.port)
     }
 }

@@ -1,0 +1,70 @@
+//! Servers and the services on them.
+
+use super::monitor::{monitor_binding, set_monitor_weight};
+use super::{changed, made, name, text};
+use crate::command::Command;
+use crate::command::refusal::Refusal;
+use crate::command::resolve::{exists, resolve_host, service_or_group_exists, such};
+use crate::config::{Config, Server, Service};
+
+pub(super) fn add_server(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    let server = made::<Server>(command);
+    if config.servers.has(&server.name) {
+        return Err(exists("name", &server.name));
+    }
+    free_server_address(config, &server)?;
+    config.servers.insert(server);
+    Ok(())
+}
+
+pub(super) fn set_server(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    let server = changed(such(&config.servers, "name", name(command))?, command);
+    free_server_address(config, &server)?;
+    config.servers.insert(server);
+    Ok(())
+}
+
+fn free_server_address(config: &Config, server: &Server) -> Result<(), Refusal> {
+    match config.servers.find_at(&server.ip) {
+        Some(other) if !other.name.eq_ignore_ascii_case(&server.name) => {
+            Err(Refusal::ServerExists { argument: "IPAddress", server: other.name.clone() })
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn add_service(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    let mut service = made::<Service>(command);
+    service_or_group_exists(config, "name", &service.name)?;
+    let host = resolve_host(config, command)?;
+    host.name.clone_into(&mut service.server);
+    let address = (service.server.to_ascii_lowercase(), service.port, service.service_type);
+    if let Some(other) = config.services.find_at(&address) {
+        return Err(Refusal::ServiceAddressTaken { service: other.name.clone() });
+    }
+    host.new.into_iter().for_each(|server| config.servers.insert(server));
+    config.services.insert(service);
+    Ok(())
+}
+
+/// `set service NAME [-weight WEIGHT MONITOR] ...`
+pub(super) fn set_service(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    let mut service = changed(such(&config.services, "name", name(command))?, command);
+    match (command.value("weight"), text(command, "monitor_name")) {
+        (None, _) => {}
+        (Some(_), None) => return Err(Refusal::ArgumentMissing { argument: "monitorName" }),
+        (Some(weight), Some(monitor)) => set_monitor_weight(&mut service.monitors, monitor, weight)?,
+    }
+    config.services.insert(service);
+    Ok(())
+}
+
+pub(super) fn bind_service(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    let service = such(&config.services, "name", name(command))?;
+    if command.value("monitor_name").is_none() {
+        return Err(Refusal::ArgumentMissing { argument: "monitorName" });
+    }
+    let binding = monitor_binding(config, &service.monitors, command)?;
+    config.services.change(name(command), |service| service.monitors.push(binding));
+    Ok(())
+}

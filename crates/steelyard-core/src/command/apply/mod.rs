@@ -1,0 +1,152 @@
+//! The one place that changes a configuration.
+//!
+//! Every function here first checks all that it needs and then changes, so that a refused command leaves the
+//! configuration as it was, and an accepted one leaves every reference in it pointing at something that exists.
+
+mod group;
+mod host;
+mod lb_vserver;
+mod monitor;
+
+use super::refusal::Refusal;
+use super::resolve::such;
+use super::{Command, Object, Verb};
+use crate::config::Config;
+use crate::config::attribute::{Change, Place, Resource, Value};
+use group::{add_service_group, bind_service_group, member_key, set_service_group};
+use host::{add_server, add_service, bind_service, set_server, set_service};
+use lb_vserver::{add_lb_vserver, bind_lb_vserver, set_lb_vserver};
+use monitor::{add_lb_monitor, set_lb_monitor};
+
+/// What an accepted command leaves to say.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Done {
+    /// What the operator should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// Why an accepted command may not do what was meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Warning {
+    /// 1067: the object is kept, but this feature is not enabled.
+    FeatureDisabled(&'static str),
+}
+
+impl Warning {
+    /// NITRO's error code.
+    pub fn code(self) -> u16 {
+        1067
+    }
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Warning::FeatureDisabled(feature) = self;
+        write!(f, "Feature(s) not enabled [{feature}]")
+    }
+}
+
+/// Applies a command: all of it, or nothing.
+///
+/// # Errors
+/// [`Refusal`] when the configuration does not allow the command. It is unchanged then.
+pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
+    match (command.verb(), command.object()) {
+        (Verb::Add, Object::Server) => add_server(config, command)?,
+        (Verb::Add, Object::Service) => add_service(config, command)?,
+        (Verb::Add, Object::ServiceGroup) => add_service_group(config, command)?,
+        (Verb::Add, Object::LbVserver) => return add_lb_vserver(config, command),
+        (Verb::Add, Object::LbMonitor) => add_lb_monitor(config, command)?,
+        (Verb::Bind, Object::Service) => bind_service(config, command)?,
+        (Verb::Bind, Object::ServiceGroup) => bind_service_group(config, command)?,
+        (Verb::Bind, Object::LbVserver) => bind_lb_vserver(config, command)?,
+        (Verb::Set, _) if command.arguments().all(|(row, _)| row.change == Change::AtAdd) => {
+            return Err(Refusal::NothingToSet);
+        }
+        (Verb::Set, Object::Server) => set_server(config, command)?,
+        (Verb::Set, Object::Service) => set_service(config, command)?,
+        (Verb::Set, Object::ServiceGroup) => set_service_group(config, command)?,
+        (Verb::Set, Object::LbVserver) => set_lb_vserver(config, command)?,
+        (Verb::Set, Object::LbMonitor) => set_lb_monitor(config, command)?,
+        (Verb::Set, Object::LbParameter) => {
+            config.lb_parameter = changed(&config.lb_parameter, command);
+        }
+        (Verb::Enable, object) => switch(config, command, object, true)?,
+        (Verb::Disable, object) => switch(config, command, object, false)?,
+        (verb @ (Verb::Add | Verb::Bind | Verb::Set), object) => {
+            let word = format!("{} {}", verb.text(), object.text());
+            return Err(Refusal::UnknownCommand { word, nearest: None });
+        }
+    }
+    Ok(Done::default())
+}
+
+/// `enable` and `disable`.
+fn switch(config: &mut Config, command: &Command, object: Object, on: bool) -> Result<(), Refusal> {
+    let name = name(command);
+    match object {
+        Object::Server => {
+            such(&config.servers, "name", name)?;
+            config.servers.change(name, |server| server.enabled = on);
+        }
+        Object::Service => {
+            such(&config.services, "name", name)?;
+            config.services.change(name, |service| service.enabled = on);
+        }
+        Object::ServiceGroup => {
+            let group = such(&config.service_groups, "serviceGroupName", name)?;
+            let member = member_key(config, group, command)?;
+            config.service_groups.change(name, |group| match member {
+                Some(key) => group.members.change(&key, |member| member.enabled = on),
+                None => group.enabled = on,
+            });
+        }
+        Object::LbVserver => {
+            such(&config.lb_vservers, "name", name)?;
+            config.lb_vservers.change(name, |vserver| vserver.enabled = on);
+        }
+        Object::NsFeature => match command.value("feature") {
+            Some(Value::WordList(features)) => config.features.switch(features, on),
+            _ => return Err(Refusal::ArgumentMissing { argument: "feature" }),
+        },
+        Object::LbMonitor | Object::LbParameter => {
+            let word = format!("{} {}", command.verb().text(), object.text());
+            return Err(Refusal::UnknownCommand { word, nearest: None });
+        }
+    }
+    Ok(())
+}
+
+/// A new resource with what the command gives.
+fn made<T: Resource + Default>(command: &Command) -> T {
+    let mut resource = T::default();
+    for (row, value) in command.arguments() {
+        resource.store(row.nitro, value);
+    }
+    resource
+}
+
+/// The same resource with what the command changes.
+fn changed<T: Resource + Clone>(resource: &T, command: &Command) -> T {
+    let mut changed = resource.clone();
+    for (row, value) in command.arguments().filter(|(row, _)| row.change == Change::Later) {
+        changed.store(row.nitro, value);
+    }
+    changed
+}
+
+/// What the command's object is called.
+fn name(command: &Command) -> &str {
+    let key = command.arguments().find(|(row, _)| row.place == Place::Key);
+    match key {
+        Some((_, Value::Text(name))) => name,
+        _ => "",
+    }
+}
+
+fn text<'c>(command: &'c Command, nitro: &str) -> Option<&'c str> {
+    match command.value(nitro) {
+        Some(Value::Text(text)) => Some(text),
+        _ => None,
+    }
+}

@@ -1,0 +1,117 @@
+//! Monitors, and which of them a service or a group may have.
+
+use super::{changed, made, name};
+use crate::command::Command;
+use crate::command::refusal::Refusal;
+use crate::command::resolve::{exists, such};
+use crate::config::attribute::{Resource, Value};
+use crate::config::{Config, LbMonitor, MonitorBinding, MonitorType, TCP_DEFAULT};
+
+pub(super) fn add_lb_monitor(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    let monitor = made::<LbMonitor>(command);
+    if config.lb_monitors.has(&monitor.name) {
+        return Err(exists("monitorName", &monitor.name));
+    }
+    check_monitor(&monitor, command)?;
+    config.lb_monitors.insert(monitor);
+    Ok(())
+}
+
+pub(super) fn set_lb_monitor(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    let monitor = such(&config.lb_monitors, "monitorName", name(command))?;
+    if monitor.name == TCP_DEFAULT {
+        return Err(Refusal::DefaultMonitor);
+    }
+    if command.value("type") != Some(&Value::Word(monitor.kind.text())) {
+        return Err(Refusal::MonitorTypeDiffers { has: monitor.kind.text() });
+    }
+    let monitor = changed(monitor, command);
+    check_monitor(&monitor, command)?;
+    config.lb_monitors.insert(monitor);
+    Ok(())
+}
+
+/// `spec/methods.md` 4.1, 4.2.
+fn check_monitor(monitor: &LbMonitor, command: &Command) -> Result<(), Refusal> {
+    if monitor.kind != MonitorType::Http {
+        let of_http = command.arguments().find(|(row, _)| HTTP_ALONE.contains(&row.nitro));
+        if let Some((row, _)) = of_http {
+            return Err(Refusal::PrerequisiteMissing { argument: row.cli, needs: "a monitor of type HTTP" });
+        }
+    }
+    let LbMonitor { interval_ms, resptimeout_ms, retries, failure_retries, .. } = *monitor;
+    if resptimeout_ms >= interval_ms {
+        let argument = if command.value("interval").is_some() { "interval" } else { "resptimeout" };
+        return Err(Refusal::IntervalTooShort { argument, interval_ms, resptimeout_ms });
+    }
+    if failure_retries >= retries {
+        let argument = if command.value("failureretries").is_some() { "failureRetries" } else { "retries" };
+        return Err(Refusal::TooFewRetries { argument, retries, failure_retries });
+    }
+    Ok(())
+}
+
+/// The binding that a command asks for, if the monitor may be bound beside those that are.
+pub(super) fn monitor_binding(
+    config: &Config,
+    bound: &[MonitorBinding],
+    command: &Command,
+) -> Result<MonitorBinding, Refusal> {
+    let asked = made::<MonitorBinding>(command);
+    if BUILT_IN_ELSEWHERE.iter().any(|other| other.eq_ignore_ascii_case(&asked.monitor))
+        && !config.lb_monitors.has(&asked.monitor)
+    {
+        let carried = &["tcp", "http"];
+        return Err(Refusal::NotCarried { argument: Some("monitorName"), what: asked.monitor, carried });
+    }
+    let monitor = such(&config.lb_monitors, "monitorName", &asked.monitor)?;
+    if monitor.name == TCP_DEFAULT {
+        return Err(Refusal::DefaultMonitorBound);
+    }
+    if bound.iter().any(|other| other.monitor.eq_ignore_ascii_case(&monitor.name)) {
+        return Err(Refusal::MonitorAlreadyBound);
+    }
+    Ok(MonitorBinding { monitor: monitor.name.clone(), ..asked })
+}
+
+pub(super) fn set_monitor_weight(
+    bound: &mut [MonitorBinding],
+    monitor: &str,
+    weight: &Value,
+) -> Result<(), Refusal> {
+    match bound.iter_mut().find(|binding| binding.monitor.eq_ignore_ascii_case(monitor)) {
+        Some(binding) => {
+            binding.store("weight", weight);
+            Ok(())
+        }
+        None => Err(Refusal::MonitorNotBound { name: monitor.to_owned() }),
+    }
+}
+
+/// NITRO's names of what only an HTTP monitor has.
+const HTTP_ALONE: &[&str] = &["respcode", "httprequest", "customheaders"];
+
+/// NetScaler's built-in monitors that this version does not carry.
+const BUILT_IN_ELSEWHERE: &[&str] = &[
+    "arp",
+    "dns",
+    "dns-tcp",
+    "ftp",
+    "http-ecv",
+    "https",
+    "https-ecv",
+    "ldns-dns",
+    "ldns-ping",
+    "ldns-tcp",
+    "nd6",
+    "ping",
+    "ping-default",
+    "sta",
+    "stasecure",
+    "tcp-ecv",
+    "tcps",
+    "tcps-ecv",
+    "udp-ecv",
+    "xdm",
+    "xnc",
+];
