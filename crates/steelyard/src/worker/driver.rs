@@ -19,7 +19,9 @@ use steelyard_core::time::{MILLISECOND_US, Time};
 
 use super::listener::{Accepted, Listeners};
 use super::mailbox::{Mailbox, Message};
-use super::socket::{BULK_READ_BYTES, Flush, Read, Sockets, Source, reset};
+use super::options::reset;
+use super::socket::{BULK_READ_BYTES, Flush, Read, Sockets};
+use super::source::Source;
 use super::{Clock, Counters};
 
 /// One worker, before and while its thread runs.

@@ -14,7 +14,8 @@ use slab::Slab;
 use steelyard_core::proxy::io::ConnId;
 use steelyard_core::time::{MILLISECOND_US, SECOND_US, Time};
 
-use super::socket::{Source, send_queue};
+use super::socket::send_queue;
+use super::source::Source;
 
 /// The lingering connections of one worker.
 #[derive(Default)]

@@ -19,7 +19,8 @@ use steelyard_core::time::{MILLISECOND_US, Time};
 
 use super::Counters;
 use super::mailbox::Listen;
-use super::socket::{Source, reset};
+use super::options::reset;
+use super::source::Source;
 
 /// Who may already listen on an address that is to be bound.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,7 +63,7 @@ fn open(address: SocketAddr) -> io::Result<OwnedFd> {
         sockopt::set_ipv6_v6only(&socket, true)?;
     }
     // Accepted sockets inherit these, which saves a call for each of them.
-    super::socket::prepare(&socket)?;
+    super::options::prepare(&socket)?;
     Ok(socket)
 }
 

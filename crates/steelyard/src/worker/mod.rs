@@ -9,8 +9,12 @@ mod driver;
 mod lingering;
 mod listener;
 mod mailbox;
+mod options;
 mod socket;
+mod source;
 mod sys;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -69,6 +73,7 @@ pub struct Counters {
 pub struct Workers {
     threads: Vec<JoinHandle<()>>,
     mailboxes: Vec<Arc<Mailbox>>,
+    #[allow(dead_code)]
     counters: Arc<Counters>,
     /// Open addresses. A lease is held by every listener of its address.
     open: BTreeMap<SocketAddr, Weak<()>>,
@@ -129,6 +134,7 @@ impl Workers {
     }
 
     /// What the workers have counted so far.
+    #[allow(dead_code)]
     pub fn counters(&self) -> &Counters {
         &self.counters
     }

@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::time::Duration;
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::Errno;
@@ -17,48 +16,9 @@ use steelyard_core::proxy::io::{Close, ConnId, Gone, Io};
 use steelyard_core::time::Time;
 
 use super::lingering::Lingering;
+use super::options::{prepare, reset, server_congestion};
+use super::source::Source;
 use super::{Clock, sys};
-
-/// What an epoll event is about.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Source {
-    /// A connection that the engine knows.
-    Connection(ConnId),
-    /// A connection that only has to end: its key among the lingering.
-    Lingering(ConnId),
-    /// A listener: its key.
-    Listener(u32),
-    /// The mailbox.
-    Mailbox,
-}
-
-impl Source {
-    /// As epoll carries it: a [`ConnId`] whose slot number leaves its two highest bits to the kind.
-    pub fn to_bits(self) -> u64 {
-        match self {
-            Source::Connection(id) => id.to_bits(),
-            Source::Lingering(key) => key.to_bits() | LINGERING,
-            Source::Listener(key) => u64::from(key) | LISTENER,
-            Source::Mailbox => MAILBOX,
-        }
-    }
-
-    /// The inverse of [`Source::to_bits`].
-    pub fn from_bits(bits: u64) -> Source {
-        let id = ConnId::from_bits(bits & !KIND);
-        match bits & KIND {
-            LINGERING => Source::Lingering(id),
-            LISTENER => Source::Listener(id.index),
-            MAILBOX => Source::Mailbox,
-            _ => Source::Connection(id),
-        }
-    }
-}
-
-const KIND: u64 = 0xc000_0000;
-const LINGERING: u64 = 0x4000_0000;
-const LISTENER: u64 = 0x8000_0000;
-const MAILBOX: u64 = 0xc000_0000;
 
 /// Which side of the proxy a socket is on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -414,19 +374,6 @@ impl Io for Sockets {
     }
 }
 
-/// Options of every traffic socket: no delay for small segments, and probes that find a vanished peer.
-pub(super) fn prepare(socket: &OwnedFd) -> rustix::io::Result<()> {
-    sockopt::set_tcp_nodelay(socket, true)?;
-    sockopt::set_socket_keepalive(socket, true)?;
-    sockopt::set_tcp_keepidle(socket, KEEPALIVE_IDLE)?;
-    sockopt::set_tcp_keepintvl(socket, KEEPALIVE_INTERVAL)
-}
-
-/// Ends a connection by RST.
-pub(super) fn reset(fd: OwnedFd) {
-    let _ = sockopt::set_socket_linger(&fd, Some(Duration::ZERO));
-}
-
 /// Sends as much of the queue as the peer takes; true when nothing is left, and the memory is given back.
 pub(super) fn send_queue(fd: &OwnedFd, queue: &mut VecDeque<u8>) -> rustix::io::Result<bool> {
     loop {
@@ -458,16 +405,6 @@ fn send_all(fd: &OwnedFd, bytes: &[u8]) -> rustix::io::Result<usize> {
     Ok(sent)
 }
 
-/// A paced default such as BBR costs CPU between machines of one site and gains nothing there.
-fn server_congestion() -> Option<&'static str> {
-    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-    let probe = rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).ok()?;
-    if !sockopt::tcp_congestion(&probe).ok()?.starts_with("bbr") {
-        return None;
-    }
-    ["cubic", "reno"].into_iter().find(|name| sockopt::set_tcp_congestion(&probe, name).is_ok())
-}
-
 /// Registered once, never changed while the engine knows the connection.
 const INTEREST: EventFlags =
     EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
@@ -477,10 +414,6 @@ const INTEREST: EventFlags =
 const READ_BYTES: usize = 16 << 10;
 /// A read that follows one that was filled; how large a buffer for [`Sockets::read`] is.
 pub(super) const BULK_READ_BYTES: usize = 128 << 10;
-
-/// A peer that vanished without a word is found within about two minutes.
-const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
-const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write};
 use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
@@ -60,14 +61,6 @@ fn read(sockets: &mut Sockets) -> String {
         Read::End => "<end>".to_owned(),
         Read::Failed => "<failed>".to_owned(),
         Read::Nothing => "<nothing>".to_owned(),
-    }
-}
-
-#[test]
-fn sources_survive_the_way_through_epoll() {
-    let id = ConnId { index: 0x3fff_ffff, generation: u32::MAX };
-    for source in [Source::Connection(id), Source::Lingering(id), Source::Listener(9), Source::Mailbox] {
-        assert_eq!(Source::from_bits(source.to_bits()), source);
     }
 }
 

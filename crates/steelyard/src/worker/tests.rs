@@ -1,0 +1,93 @@
+//! Changes as they reach running workers: what is opened, what is refused, what is closed.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+
+use steelyard_core::command;
+use steelyard_core::service::State;
+
+use super::*;
+
+/// An address that is this test's own.
+fn address(last: u8, port: u16) -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::new(127, 78, (std::process::id() % 250) as u8, last), port))
+}
+
+/// The snapshot of virtual servers at `addresses` over one service, UP, that refuses connections.
+fn snapshot(before: &Snapshot, addresses: &[SocketAddr]) -> Arc<Snapshot> {
+    let mut text = String::from("enable ns feature LB\nadd service s 127.0.0.1 HTTP 1 -healthMonitor NO\n");
+    for (nth, address) in addresses.iter().enumerate() {
+        let (ip, port) = (address.ip(), address.port());
+        text.push_str(&format!("add lb vserver v{nth} HTTP {ip} {port}\nbind lb vserver v{nth} s\n"));
+    }
+    let reading = command::read(text.as_bytes(), "test");
+    assert!(reading.refused.is_empty());
+    let next = before.next(&reading.config, Time::ZERO);
+    next.services().for_each(|service| service.set_state(State::Up, Time::ZERO));
+    Arc::new(next)
+}
+
+/// Is `address` served? A worker that has the request answers 502, as the service refuses connections.
+fn served(address: SocketAddr) -> bool {
+    let Ok(mut client) = TcpStream::connect(address) else { return false };
+    let mut answer = [0; 12];
+    client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    client.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").is_ok()
+        && client.read_exact(&mut answer).is_ok()
+        && &answer == b"HTTP/1.1 502"
+}
+
+fn wait_until_refused(address: SocketAddr) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while TcpStream::connect_timeout(&address, Duration::from_millis(200)).is_ok() {
+        assert!(Instant::now() < deadline, "{address} is still open");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn addresses_are_opened_and_closed_with_their_virtual_servers() {
+    let (one, two) = (address(1, 8001), address(1, 8002));
+    let mut workers = Workers::start(2, Clock::start()).unwrap();
+    let first = snapshot(&Snapshot::default(), &[one, two]);
+    assert!(workers.publish(Arc::clone(&first)).is_empty());
+    assert!(served(one) && served(two));
+    let second = snapshot(&first, &[one]);
+    assert!(workers.publish(Arc::clone(&second)).is_empty());
+    assert!(served(one));
+    wait_until_refused(two);
+    workers.stop(Duration::from_secs(20));
+    wait_until_refused(one);
+}
+
+#[test]
+fn an_address_of_another_process_is_refused_and_opened_when_it_is_free() {
+    let (one, two) = (address(2, 8001), address(2, 8002));
+    let other = TcpListener::bind(two).unwrap();
+    let mut workers = Workers::start(2, Clock::start()).unwrap();
+    let first = snapshot(&Snapshot::default(), &[one, two]);
+    let failures = workers.publish(Arc::clone(&first));
+    let failed: Vec<_> = failures.iter().map(|f| (f.vserver.as_str(), f.address, f.error.kind())).collect();
+    assert_eq!(failed, [("v1", two, io::ErrorKind::AddrInUse)]);
+    assert!(served(one));
+    drop(other);
+    assert!(workers.publish(first).is_empty());
+    assert!(served(two));
+    workers.stop(Duration::from_secs(20));
+}
+
+#[test]
+fn an_address_is_opened_again_while_its_old_listeners_are_being_closed() {
+    let (one, two) = (address(3, 8001), address(3, 8002));
+    let mut workers = Workers::start(3, Clock::start()).unwrap();
+    let mut last = snapshot(&Snapshot::default(), &[one, two]);
+    assert!(workers.publish(Arc::clone(&last)).is_empty());
+    for _ in 0..3 {
+        last = snapshot(&last, &[one]);
+        assert!(workers.publish(Arc::clone(&last)).is_empty());
+        last = snapshot(&last, &[one, two]);
+        assert!(workers.publish(Arc::clone(&last)).is_empty());
+        assert!(served(two));
+    }
+    workers.stop(Duration::ZERO);
+}
