@@ -1,6 +1,82 @@
 //! The `steelyard` executable: reads the command line and hands over to one subcommand.
+//!
+//! Owns the words of the command line and the exit codes: 0 fine, 1 the work failed, 2 it was asked for wrongly.
+//! An error is one line on standard error that says what, where and what to do.
 
-#[allow(dead_code)]
+mod demo;
+mod explain;
+mod fault;
+mod listing;
+mod nitro;
+mod probe;
+mod read;
+mod report;
+mod run;
+mod state;
 mod worker;
 
-fn main() {}
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+/// An open load balancer that speaks NetScaler.
+#[derive(Parser)]
+#[command(name = "steelyard", version, about, max_term_width = 100, disable_help_subcommand = true)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve a configuration.
+    Run(run::RunArgs),
+    /// See it work: everything on loopback, three services of unequal speed, a gentle load.
+    Demo(demo::DemoArgs),
+    /// Show the last decisions of a virtual server of the running program.
+    Explain(explain::ExplainArgs),
+}
+
+fn main() -> ExitCode {
+    let command = match CommandLine::try_parse() {
+        Ok(line) => line.command,
+        Err(error) => return usage(&error),
+    };
+    let result = match command {
+        Command::Run(args) => run::run(&args),
+        Command::Demo(args) => demo::run(&args),
+        Command::Explain(args) => explain::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => {
+            // Nobody may be there to read it, which changes nothing.
+            let _ = writeln!(std::io::stderr().lock(), "{}", fault.line());
+            ExitCode::from(fault.exit_code())
+        }
+    }
+}
+
+/// Help and version go to standard output; anything else is one line, although clap would write several.
+fn usage(error: &clap::Error) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // A reader that has enough closes the pipe, which is no error.
+        let _ = write!(std::io::stdout().lock(), "{error}");
+        return ExitCode::SUCCESS;
+    }
+    let text = match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            "no command given".to_owned()
+        }
+        _ => first_paragraph(&error.to_string()),
+    };
+    let _ = writeln!(std::io::stderr().lock(), "steelyard: {text}; see 'steelyard --help'");
+    ExitCode::from(2)
+}
+
+fn first_paragraph(text: &str) -> String {
+    let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ").trim_start_matches("error: ").to_owned()
+}

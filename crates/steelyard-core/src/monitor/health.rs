@@ -90,6 +90,16 @@ impl Machine {
         self.health
     }
 
+    /// What the last result would mean if one were enough.
+    pub fn last_says(&self) -> Health {
+        match self.last.as_ref().map(|result| result.verdict) {
+            None => Health::Unknown,
+            Some(Verdict::Success) => Health::Up,
+            Some(Verdict::Failure) => Health::Down,
+            Some(Verdict::Unjudged) => Health::Unjudged,
+        }
+    }
+
     /// Takes the result of one probe.
     pub fn record(&mut self, result: ProbeResult, timing: &Timing) {
         match result.verdict {

@@ -201,6 +201,16 @@ impl Schedule {
             .collect()
     }
 
+    /// The state that the last result of each monitor would give by itself.
+    pub fn last_results_say(&self, service: &Arc<Service>) -> State {
+        let Some(entry) = self.entries.get(&identity(service)) else { return service.state() };
+        if entry.watch != Watched::Probed {
+            return service.state();
+        }
+        let probes = entry.keys.iter().filter_map(|key| self.probes.get(key));
+        health::combine(probes.map(|p| (p.machine.last_says(), p.weight)), entry.threshold)
+    }
+
     /// Has every monitor that runs given its first result?
     pub fn all_probed(&self) -> bool {
         self.probes.values().all(|p| p.machine.last.is_some())

@@ -1,0 +1,132 @@
+//! What can go wrong for the person at the terminal: one line each, and the exit code that goes with it.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Why a subcommand ended without having done its work.
+#[derive(Debug)]
+pub enum Fault {
+    /// The configuration file cannot be read.
+    Unreadable {
+        /// Its path as given.
+        path: PathBuf,
+        /// What the system, or the reader, says.
+        why: String,
+    },
+    /// `--strict`: lines of the file were refused. A text for each: `file:line:column: why`.
+    Refused(Vec<String>),
+    /// `--strict`: addresses could not be opened. A text for each.
+    NotOpened(Vec<String>),
+    /// The management address is not one that is served.
+    ManagementBeyondLoopback(SocketAddr),
+    /// The management address cannot be opened.
+    Management {
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        error: io::Error,
+    },
+    /// The system refuses something the program cannot do without.
+    System {
+        /// What was attempted.
+        what: &'static str,
+        /// The answer.
+        error: io::Error,
+    },
+    /// Services are no longer probed.
+    Probing,
+    /// `--no-listen`: bound services are DOWN.
+    ServicesDown {
+        /// How many.
+        down: usize,
+        /// Of how many that are bound.
+        bound: usize,
+    },
+    /// The program at the other end cannot be talked to.
+    NoAnswer {
+        /// The URL asked.
+        url: String,
+        /// Why not.
+        why: String,
+    },
+    /// The URL is not one that can be asked.
+    Url {
+        /// As given.
+        url: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The other end answered with a refusal.
+    Answer {
+        /// Its message.
+        message: String,
+        /// The URL asked.
+        url: String,
+    },
+}
+
+impl Fault {
+    /// As it is printed: the program's name first, unless the place in a file is.
+    pub fn line(&self) -> String {
+        match self {
+            Fault::Refused(_) => self.to_string(),
+            _ => format!("steelyard: {self}"),
+        }
+    }
+
+    /// 2 when the program was asked wrongly, 1 when the work failed.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Fault::Unreadable { .. } | Fault::ManagementBeyondLoopback(_) | Fault::Url { .. } => 2,
+            _ => 1,
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Unreadable { path, why } => {
+                write!(f, "{}: {why}; give a readable configuration file", path.display())
+            }
+            Fault::Refused(lines) => f.write_str(&lines.join("\n")),
+            Fault::NotOpened(lines) => write!(f, "{}; free it or leave out --strict", lines.join("; ")),
+            Fault::ManagementBeyondLoopback(address) => write!(
+                f,
+                "--nitro {address}: only a loopback address is served, since there are no users yet; \
+                 take 127.0.0.1:{}",
+                address.port()
+            ),
+            Fault::Management { address, error } => write!(
+                f,
+                "management address {address}: {}; choose another one with --nitro",
+                reason(error)
+            ),
+            Fault::System { what, error } => write!(f, "cannot {what}: {}", reason(error)),
+            Fault::Probing => f.write_str("probing has stopped by a fault of this program; restart it and report what was printed above"),
+            Fault::ServicesDown { down, bound } => {
+                write!(f, "{down} of {} DOWN; see the list above", plural(*bound, "bound service is", "bound services are"))
+            }
+            Fault::NoAnswer { url, why } => {
+                write!(f, "{url}: {why}; is 'steelyard run' running there? --nitro URL asks another address")
+            }
+            Fault::Url { url, why } => write!(f, "--nitro {url}: {why}; give http://ADDRESS:PORT"),
+            Fault::Answer { message, url } => write!(f, "{message} (asked {url})"),
+        }
+    }
+}
+
+/// The system's words without Rust's "(os error N)".
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(end) => text[..end].to_lowercase(),
+        None => text,
+    }
+}
+
+fn plural(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}

@@ -1,0 +1,121 @@
+//! What `run` prints: what is served, what a probe said, which service changed its state.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use steelyard_core::monitor::schedule::Transition;
+use steelyard_core::service::{Service, State as ServiceState};
+use steelyard_core::vserver::VirtualServer;
+
+use crate::probe::Prober;
+use crate::state::State;
+
+/// The lines before `ready`: each virtual server with its address, method and services, and the management URLs.
+pub fn served(state: &State, prober: &Prober, origin: &str, management: SocketAddr) -> Vec<String> {
+    let mut lines = vec![format!("steelyard {}: serving {origin}", env!("CARGO_PKG_VERSION"))];
+    let vservers = state.vservers();
+    if vservers.is_empty() {
+        lines.push("no virtual server is configured".to_owned());
+    }
+    for vserver in &vservers {
+        lines.extend(vserver_lines(state, prober, vserver));
+    }
+    lines.push(format!("management: http://{management}/nitro/v1/stat/lbvserver"));
+    if let Some(first) = vservers.first() {
+        lines.push(format!(
+            "decisions:  steelyard explain {} --nitro http://{management}",
+            quoted(&first.name)
+        ));
+    }
+    lines
+}
+
+/// What `--no-listen` found.
+pub struct Probed {
+    /// A line for each service.
+    pub lines: Vec<String>,
+    /// Services that a virtual server uses.
+    pub bound: usize,
+    /// Of those, DOWN.
+    pub down: usize,
+}
+
+/// One line for each service and member: name, address, state, reason.
+pub fn probed(state: &State, prober: &Prober) -> Probed {
+    let bound: Vec<Arc<Service>> =
+        state.vservers().iter().flat_map(|v| v.services().cloned().collect::<Vec<_>>()).collect();
+    let mut probed = Probed { lines: Vec::new(), bound: 0, down: 0 };
+    let services: Vec<Arc<Service>> = state.targets().into_iter().map(|t| t.service).collect();
+    let width = services.iter().map(|s| s.name().len()).max().unwrap_or(0);
+    for service in &services {
+        let verdict = prober.verdict(service);
+        let used = bound.iter().any(|b| Arc::ptr_eq(b, service));
+        probed.bound += usize::from(used);
+        probed.down += usize::from(used && verdict == ServiceState::Down);
+        let unused = if used { "" } else { " (not bound)" };
+        let reasons = reasons(prober, service);
+        let line = format!(
+            "{:<width$}  {}  {}{unused}  {reasons}",
+            service.name(),
+            service.address(),
+            verdict.text()
+        );
+        probed.lines.push(line.trim_end().to_owned());
+    }
+    probed
+}
+
+/// A service changed its state.
+pub fn transition(transition: &Transition) -> String {
+    let service = &transition.service;
+    let mut line = format!("{} ({}) is {}", service.name(), service.address(), transition.to.text());
+    if let Some((monitor, result)) = &transition.cause {
+        line.push_str(&format!(": {monitor}: {result}"));
+    }
+    line
+}
+
+fn vserver_lines(state: &State, prober: &Prober, vserver: &VirtualServer) -> Vec<String> {
+    let (up, why) = state.vserver_state(vserver);
+    let address = vserver.address.map_or_else(|| "not addressable".to_owned(), |a| a.to_string());
+    let mut head = format!("{}  {address}  {}  {}", vserver.name, vserver.method, up.text());
+    if let Some(why) = why {
+        head.push_str(&format!(": {why}"));
+    }
+    let mut lines = vec![head];
+    let services = vserver.picker.services();
+    let width = services.iter().take(SHOWN).map(|b| b.service.name().len()).max().unwrap_or(0);
+    for bound in services.iter().take(SHOWN) {
+        let service = &bound.service;
+        let mut line = format!(
+            "  {:<width$}  {}  weight {}  {}",
+            service.name(),
+            service.address(),
+            bound.weight,
+            service.state().text()
+        );
+        if !service.state().admits() {
+            line.push_str(&format!("  {}", reasons(prober, service)));
+        }
+        lines.push(line.trim_end().to_owned());
+    }
+    if services.len() > SHOWN {
+        lines.push(format!("  and {} more", services.len() - SHOWN));
+    }
+    lines
+}
+
+fn reasons(prober: &Prober, service: &Arc<Service>) -> String {
+    let said = |(name, last): (Box<str>, Option<_>)| match last {
+        Some(result) => format!("{name}: {result}"),
+        None => format!("{name}: no answer yet"),
+    };
+    prober.last_responses(service).into_iter().map(said).collect::<Vec<_>>().join("; ")
+}
+
+fn quoted(name: &str) -> String {
+    if name.contains(' ') { format!("'{name}'") } else { name.to_owned() }
+}
+
+/// Services printed of one virtual server at start.
+const SHOWN: usize = 16;

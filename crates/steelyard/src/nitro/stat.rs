@@ -1,0 +1,192 @@
+//! The figures of `stat lbvserver` and `stat service`, in NITRO's names and value types (`spec/nitro.md` 4, 10):
+//! counters are strings, rates and ports are numbers. What this program has no notion of (surge queue, spillover,
+//! push, packets of the client side) is 0, because clients expect every key.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use serde_json::{Value, json};
+use steelyard_core::service::{Service, State as ServiceState};
+use steelyard_core::time::SECOND_US;
+use steelyard_core::vserver::VirtualServer;
+
+use super::Fields;
+use super::rates::Recent;
+use crate::state::State;
+
+/// All virtual servers.
+pub fn lbvservers(state: &State) -> Vec<Fields> {
+    state.vservers().iter().map(|v| vserver_fields(state, v)).collect()
+}
+
+/// The virtual server called `name`.
+pub fn lbvserver(state: &State, name: &str) -> Option<Fields> {
+    state.snapshot().vserver(name).map(|v| vserver_fields(state, v))
+}
+
+/// All services; members of groups are not among them.
+pub fn services(state: &State) -> Vec<Fields> {
+    state.plain_services().iter().map(|s| service_fields(state, s)).collect()
+}
+
+/// The service called `name`.
+pub fn service(state: &State, name: &str) -> Option<Fields> {
+    let found = state.plain_services().into_iter().find(|s| s.name().eq_ignore_ascii_case(name))?;
+    Some(service_fields(state, &found))
+}
+
+fn vserver_fields(state: &State, vserver: &VirtualServer) -> Fields {
+    let recent = state.recent_of_vserver(vserver);
+    let live = &vserver.live;
+    let up = vserver.services().filter(|s| s.state().admits()).count();
+    let all = vserver.services().count();
+    let servers: u64 = vserver.services().map(|s| s.traffic.connections.load(Relaxed)).sum();
+    let mut fields = vec![
+        ("name", json!(vserver.name)),
+        ("sortorder", json!("descending")),
+        ("vsvrsurgecount", counter(0)),
+        ("establishedconn", counter(live.connections.load(Relaxed))),
+        ("inactsvcs", counter((all - up) as u64)),
+        ("vslbhealth", counter((up * 100).checked_div(all).unwrap_or(0) as u64)),
+    ];
+    fields.extend(address(vserver.address));
+    fields.extend([
+        ("type", json!("HTTP")),
+        ("state", json!(state_text(state.vserver_state(vserver).0))),
+        ("actsvcs", counter(up as u64)),
+        ("tothits", counter(live.hits.load(Relaxed))),
+        ("hitsrate", rate(&recent, recent.counts.hits)),
+    ]);
+    fields.extend(traffic(&recent, Totals::of_vserver(vserver)));
+    for name in ["totalpktsrecvd", "totalpktssent"] {
+        fields.push((name, counter(0)));
+    }
+    fields.extend([
+        ("pktsrecvdrate", json!(0)),
+        ("pktssentrate", json!(0)),
+        ("curclntconnections", counter(live.connections.load(Relaxed))),
+        ("cursrvrconnections", counter(servers)),
+        ("curpersistencesessions", counter(0)),
+        ("curbackuppersistencesessions", counter(0)),
+        ("surgecount", counter(0)),
+        ("svcsurgecount", counter(0)),
+        ("sothreshold", counter(0)),
+        ("totspillovers", counter(0)),
+        ("labelledconn", counter(0)),
+        ("pushlabel", counter(0)),
+        ("deferredreq", counter(0)),
+        ("deferredreqrate", json!(0)),
+        ("invalidrequestresponse", counter(live.invalid.load(Relaxed))),
+        ("invalidrequestresponsedropped", counter(live.invalid.load(Relaxed))),
+        ("totvserverdownbackuphits", counter(0)),
+        ("curmptcpsessions", counter(0)),
+        ("cursubflowconn", counter(0)),
+    ]);
+    Fields(fields)
+}
+
+fn service_fields(state: &State, service: &Arc<Service>) -> Fields {
+    let recent = state.recent_of_service(service);
+    let traffic_now = &service.traffic;
+    let bytes = recent.counts.request_bytes.saturating_add(recent.counts.response_bytes);
+    let mbps = recent.per_second(bytes).saturating_mul(8) / 1_000_000;
+    let connections = traffic_now.connections.load(Relaxed);
+    let mut fields = vec![
+        ("name", json!(service.name())),
+        ("throughput", counter(mbps)),
+        ("throughputrate", json!(mbps)),
+        ("avgsvrttfb", counter(ttfb_ms(&recent, service))),
+    ];
+    fields.extend(address(Some(service.address())));
+    fields.extend([("servicetype", json!("HTTP")), ("state", json!(state_text(service.state())))]);
+    fields.extend(traffic(&recent, Totals::of_service(service)));
+    fields.extend([
+        ("curclntconnections", counter(service.active())),
+        ("surgecount", counter(0)),
+        ("cursrvrconnections", counter(connections)),
+        ("svrestablishedconn", counter(connections)),
+        ("curreusepool", counter(traffic_now.idle_connections.load(Relaxed))),
+        ("maxclients", counter(0)),
+        ("curload", counter(0)),
+        ("curtflags", counter(0)),
+        ("vsvrservicehits", counter(traffic_now.requests.load(Relaxed))),
+        ("vsvrservicehitsrate", rate(&recent, recent.counts.hits)),
+        ("activetransactions", counter(service.active())),
+    ]);
+    Fields(fields)
+}
+
+struct Totals {
+    requests: u64,
+    responses: u64,
+    request_bytes: u64,
+    response_bytes: u64,
+}
+
+impl Totals {
+    fn of_vserver(vserver: &VirtualServer) -> Totals {
+        let live = &vserver.live;
+        Totals {
+            requests: live.requests.load(Relaxed),
+            responses: live.responses.load(Relaxed),
+            request_bytes: live.request_bytes.load(Relaxed),
+            response_bytes: live.response_bytes.load(Relaxed),
+        }
+    }
+
+    fn of_service(service: &Service) -> Totals {
+        let traffic = &service.traffic;
+        Totals {
+            requests: traffic.requests.load(Relaxed),
+            responses: traffic.responses.load(Relaxed),
+            request_bytes: traffic.request_bytes.load(Relaxed),
+            response_bytes: traffic.response_bytes.load(Relaxed),
+        }
+    }
+}
+
+fn traffic(recent: &Recent, totals: Totals) -> [(&'static str, Value); 8] {
+    [
+        ("totalrequests", counter(totals.requests)),
+        ("requestsrate", rate(recent, recent.counts.requests)),
+        ("totalresponses", counter(totals.responses)),
+        ("responsesrate", rate(recent, recent.counts.responses)),
+        ("totalrequestbytes", counter(totals.request_bytes)),
+        ("requestbytesrate", rate(recent, recent.counts.request_bytes)),
+        ("totalresponsebytes", counter(totals.response_bytes)),
+        ("responsebytesrate", rate(recent, recent.counts.response_bytes)),
+    ]
+}
+
+fn address(address: Option<SocketAddr>) -> [(&'static str, Value); 2] {
+    let (ip, port) = address.map_or(("0.0.0.0".to_owned(), 0), |a| (a.ip().to_string(), a.port()));
+    [("primaryipaddress", json!(ip)), ("primaryport", json!(port))]
+}
+
+/// Milliseconds: the mean of the recent answers, of all answers when there are no recent ones, 0 without any.
+fn ttfb_ms(recent: &Recent, service: &Service) -> u64 {
+    let (sum, count) = match recent.counts.ttfb_count {
+        0 => (service.traffic.ttfb_sum_us.load(Relaxed), service.traffic.ttfb_count.load(Relaxed)),
+        n => (recent.counts.ttfb_sum_us, n),
+    };
+    let mean_us = sum.checked_div(count).unwrap_or(0);
+    if count == 0 { 0 } else { ((mean_us + 500) / (SECOND_US / 1_000)).max(1) }
+}
+
+fn counter(n: u64) -> Value {
+    json!(n.to_string())
+}
+
+fn rate(recent: &Recent, count: u64) -> Value {
+    json!(recent.per_second(count))
+}
+
+/// As `stat` spells states, shorter than `show` (`spec/nitro.md` 4).
+pub fn state_text(state: ServiceState) -> &'static str {
+    match state {
+        ServiceState::Trofs => "TROFS",
+        ServiceState::TrofsDown => "TROFS_DOWN",
+        other => other.text(),
+    }
+}

@@ -1,0 +1,48 @@
+//! A configuration file from disk: its bytes, bounded, and what the core makes of them.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use steelyard_core::command;
+use steelyard_core::config::Config;
+
+use crate::fault::{Fault, reason};
+
+/// A configuration, and a line for people for each line that was refused: `file:line:column: why`.
+pub struct Loaded {
+    /// What the accepted lines make.
+    pub config: Config,
+    /// What was refused, in order.
+    pub refused: Vec<String>,
+}
+
+/// The whole file.
+///
+/// # Errors
+/// [`Fault::Unreadable`] when it is not there, not a file, not permitted, or larger than 64 MiB.
+pub fn file(path: &Path) -> Result<Vec<u8>, Fault> {
+    let unreadable = |why: String| Fault::Unreadable { path: path.to_owned(), why };
+    let read = || -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        File::open(path)?.take(LARGEST + 1).read_to_end(&mut text)?;
+        Ok(text)
+    };
+    let text = read().map_err(|error| unreadable(reason(&error)))?;
+    if text.len() as u64 > LARGEST {
+        return Err(unreadable(format!("larger than {} MiB", LARGEST >> 20)));
+    }
+    Ok(text)
+}
+
+/// Reads the text of a file called `path`. `assume_features` enables what it uses even if it does not say so.
+pub fn configuration(path: &Path, text: &[u8], assume_features: bool) -> Loaded {
+    let mut reading = command::read(text, &path.display().to_string());
+    if assume_features && !reading.config.lb_vservers.is_empty() {
+        // The line is ours and valid; were it not, the virtual servers would be shown as switched off.
+        let _ = command::run_line(&mut reading.config, "enable ns feature LB");
+    }
+    Loaded { config: reading.config, refused: reading.refused.iter().map(ToString::to_string).collect() }
+}
+
+const LARGEST: u64 = 64 << 20;

@@ -1,0 +1,275 @@
+//! `steelyard run`: reads a configuration, probes its services, serves its virtual servers.
+//!
+//! Owns the order of starting and stopping. Start: the management address, the first probes, the listeners, the line
+//! `ready`. Stop: no new connection, transactions in progress may end, then the rest is cut.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+use steelyard_core::config::Config;
+use steelyard_core::monitor::schedule::Transition;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::{JoinHandle, LocalSet, spawn_local};
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::fault::Fault;
+use crate::listing;
+use crate::nitro;
+use crate::probe::Prober;
+use crate::read;
+use crate::report::Report;
+use crate::state::State;
+use crate::worker::{Clock, Workers};
+
+/// What to serve, and how.
+#[derive(clap::Args)]
+pub struct RunArgs {
+    /// Configuration: a NetScaler's ns.conf.
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Management address; loopback only.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9080")]
+    nitro: SocketAddr,
+    /// Threads that carry traffic; one for each core unless given.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Exit when a line is refused or an address cannot be opened, in place of serving the rest.
+    #[arg(long)]
+    strict: bool,
+    /// Probe each service once, print the results, and serve nothing.
+    #[arg(long)]
+    no_listen: bool,
+    /// Enable the features that the file uses, even if it does not say so.
+    #[arg(long)]
+    assume_features: bool,
+}
+
+/// What is to be served once the configuration is read.
+pub struct Plan {
+    /// The configuration.
+    pub config: Config,
+    /// Where it came from, for people.
+    pub origin: String,
+    /// Management address.
+    pub nitro: SocketAddr,
+    /// Threads that carry traffic.
+    pub threads: usize,
+    /// What to do when an address cannot be opened.
+    pub on_failure: OnFailure,
+}
+
+/// What to do when a part cannot be served.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum OnFailure {
+    /// Serve the rest and try again.
+    ServeTheRest,
+    /// End the program.
+    Exit,
+}
+
+/// `steelyard run`.
+///
+/// # Errors
+/// [`Fault`]: what could not be read, opened or, with `--strict`, accepted.
+pub fn run(args: &RunArgs) -> Result<(), Fault> {
+    let report = Report::start().map_err(|error| Fault::System { what: "start a thread", error })?;
+    let result = on_control_thread(async {
+        let plan = plan(args, &report)?;
+        if args.no_listen {
+            return probe_only(plan, &report).await;
+        }
+        serve(plan, &report, |_| std::future::pending::<()>()).await.map(drop)
+    });
+    report.flush();
+    result
+}
+
+/// Runs a task and everything it spawns on this thread.
+///
+/// # Errors
+/// The task's own, and what the system refuses.
+pub fn on_control_thread<T>(task: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Fault::System { what: "start the control thread", error })?;
+    let result = LocalSet::new().block_on(&runtime, task);
+    runtime.shutdown_background();
+    result
+}
+
+/// Serves until a signal comes or `meanwhile` ends, then stops gracefully. Returns what was served, unless a signal
+/// came before that.
+///
+/// # Errors
+/// What keeps it from starting.
+pub async fn serve<F, M>(plan: Plan, report: &Report, meanwhile: M) -> Result<Option<Rc<State>>, Fault>
+where
+    F: Future<Output = ()>,
+    M: FnOnce(Rc<State>) -> F,
+{
+    let mut signals = Signals::new()?;
+    let listener =
+        nitro::listen(plan.nitro).await.map_err(|error| Fault::Management { address: plan.nitro, error })?;
+    let management = listener.local_addr().unwrap_or(plan.nitro);
+    let clock = Clock::start();
+    let state = Rc::new(State::new(plan.config, clock));
+    let (prober, probing) = start_probing(&state, clock, report);
+    spawn_local(nitro::serve(listener, Rc::clone(&state)));
+    tokio::select! {
+        () = prober.first_results(FIRST_RESULTS.min(state.longest_probe() + SPARE)) => {}
+        () = signals.next() => return Ok(None),
+    }
+    let workers = Workers::start(plan.threads, clock)
+        .map_err(|error| Fault::System { what: "start a worker", error })?;
+    let failures = state.publish(workers);
+    if plan.on_failure == OnFailure::Exit && !failures.is_empty() {
+        stop(&state, Duration::ZERO).await;
+        return Err(Fault::NotOpened(failures));
+    }
+    failures.into_iter().for_each(|line| report.err(format!("steelyard: {line}{AGAIN}")));
+    for line in listing::served(&state, &prober, &plan.origin, management) {
+        report.out(line);
+    }
+    report.out("ready");
+    let ended = tokio::select! {
+        () = signals.next() => Ok(()),
+        () = meanwhile(Rc::clone(&state)) => Ok(()),
+        () = keep_time(&state, report) => Ok(()),
+        _ = probing => Err(Fault::Probing),
+    };
+    report.out("stopping: transactions in progress may end within 30 s; a second signal ends them at once");
+    tokio::select! {
+        () = stop(&state, GRACE) => {}
+        () = signals.next() => {}
+    }
+    ended.map(|()| Some(state))
+}
+
+/// `--no-listen`: one probe of everything.
+async fn probe_only(plan: Plan, report: &Report) -> Result<(), Fault> {
+    let mut signals = Signals::new()?;
+    let clock = Clock::start();
+    let state = Rc::new(State::new(plan.config, clock));
+    let quiet = |_: &Transition| ();
+    let (prober, _probing) = Prober::start(clock, seed(), quiet);
+    prober.reconfigure(state.targets());
+    tokio::select! {
+        () = prober.first_results(Duration::MAX) => {}
+        () = signals.next() => return Ok(()),
+    }
+    let probed = listing::probed(&state, &prober);
+    probed.lines.into_iter().for_each(|line| report.out(line));
+    match probed.down {
+        0 => Ok(()),
+        down => Err(Fault::ServicesDown { down, bound: probed.bound }),
+    }
+}
+
+fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
+    if !args.nitro.ip().is_loopback() {
+        return Err(Fault::ManagementBeyondLoopback(args.nitro));
+    }
+    let text = read::file(&args.config)?;
+    let read = read::configuration(&args.config, &text, args.assume_features);
+    let on_failure = if args.strict { OnFailure::Exit } else { OnFailure::ServeTheRest };
+    if args.strict && !read.refused.is_empty() {
+        return Err(Fault::Refused(read.refused));
+    }
+    read.refused.into_iter().for_each(|line| report.err(line));
+    Ok(Plan {
+        config: read.config,
+        origin: args.config.display().to_string(),
+        nitro: args.nitro,
+        threads: args.threads.map_or_else(cores, usize::from),
+        on_failure,
+    })
+}
+
+/// One thread for each core that this process may run on.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn start_probing(state: &State, clock: Clock, report: &Report) -> (Prober, JoinHandle<()>) {
+    let report = report.clone();
+    let (prober, probing) = Prober::start(clock, seed(), move |t| report.out(listing::transition(t)));
+    prober.reconfigure(state.targets());
+    (prober, probing)
+}
+
+async fn keep_time(state: &State, report: &Report) {
+    let mut tick = every(TICK);
+    let mut second = every(Duration::from_secs(1));
+    let mut retry = every(RETRY);
+    let mut refused = 0;
+    loop {
+        tokio::select! {
+            _ = tick.tick() => state.tick(),
+            _ = second.tick() => state.sample(),
+            _ = retry.tick() => {
+                if state.not_open() > 0 {
+                    state.open().into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
+                }
+                let so_far = state.refused_without_descriptor();
+                if so_far > refused {
+                    report.err(format!("steelyard: {} client connections were closed at once: no descriptor left; raise the limit (ulimit -n)", so_far - refused));
+                    refused = so_far;
+                }
+            }
+        }
+    }
+}
+
+fn every(period: Duration) -> tokio::time::Interval {
+    let mut interval = interval(period);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    interval
+}
+
+async fn stop(state: &State, grace: Duration) {
+    if let Some(workers) = state.take_workers() {
+        // Joining blocks; management answers and probes go on meanwhile.
+        let _ = tokio::task::spawn_blocking(move || workers.stop(grace)).await;
+    }
+}
+
+/// SIGTERM and SIGINT.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Signals, Fault> {
+        let fault = |error| Fault::System { what: "wait for signals", error };
+        Ok(Signals {
+            terminate: signal(SignalKind::terminate()).map_err(fault)?,
+            interrupt: signal(SignalKind::interrupt()).map_err(fault)?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// Where in their intervals probes fall; differs between two programs that probe the same services.
+fn seed() -> u64 {
+    let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    u64::from(std::process::id()) ^ wall.map_or(0, |t| t.as_micros() as u64)
+}
+
+const TICK: Duration = Duration::from_millis(100);
+const AGAIN: &str = "; tried again every 5 s";
+const RETRY: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(30);
+/// Clients wait no longer than this for services that do not answer their first probe.
+const FIRST_RESULTS: Duration = Duration::from_secs(3);
+const SPARE: Duration = Duration::from_millis(500);

@@ -1,0 +1,233 @@
+//! Sole owner of the configuration in use, and of everything that follows from it: the snapshot, what is probed, what
+//! workers are told.
+//!
+//! Lives on the control thread. Decides nothing: the core builds snapshots and judges probes. The hard question here
+//! is order: services are known to the prober before a snapshot is published, and workers get it only with its
+//! listeners bound.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use steelyard_core::config::{Config, LbMonitor, MonitorBinding, MonitorType};
+use steelyard_core::monitor::health::Timing;
+use steelyard_core::monitor::http::Check;
+use steelyard_core::monitor::schedule::{Target, Watched};
+use steelyard_core::monitor::{Kind, Sense, Spec};
+use steelyard_core::service::{Service, State as ServiceState};
+use steelyard_core::snapshot::{Snapshot, member_name};
+use steelyard_core::time::MILLISECOND_US;
+use steelyard_core::vserver::VirtualServer;
+
+use crate::fault::reason;
+use crate::nitro::rates::{Rates, Recent};
+use crate::worker::{BindFailure, Clock, Workers};
+
+/// The running configuration and what was made of it.
+pub struct State {
+    config: Config,
+    snapshot: Arc<Snapshot>,
+    clock: Clock,
+    workers: RefCell<Option<Workers>>,
+    rates: RefCell<Rates>,
+    /// Addresses that could not be opened at the last attempt, by virtual server.
+    closed: RefCell<BTreeMap<String, BindFailure>>,
+}
+
+impl State {
+    /// Nothing is served before `publish`.
+    pub fn new(config: Config, clock: Clock) -> State {
+        let snapshot = Arc::new(Snapshot::default().next(&config, clock.now()));
+        State {
+            config,
+            snapshot,
+            clock,
+            workers: RefCell::new(None),
+            rates: RefCell::default(),
+            closed: RefCell::default(),
+        }
+    }
+
+    /// The view that traffic is decided on.
+    pub fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.snapshot
+    }
+
+    /// Gives the workers the snapshot; they are owned from here on. Addresses that cannot be opened are returned and
+    /// remembered.
+    pub fn publish(&self, workers: Workers) -> Vec<String> {
+        *self.workers.borrow_mut() = Some(workers);
+        self.open()
+    }
+
+    /// Tries again to open what could not be opened. Returns a line for each change: opened now, or not, for a reason
+    /// that is new.
+    pub fn open(&self) -> Vec<String> {
+        let mut workers = self.workers.borrow_mut();
+        let Some(workers) = workers.as_mut() else { return Vec::new() };
+        let failures = workers.publish(Arc::clone(&self.snapshot));
+        let now: BTreeMap<String, BindFailure> =
+            failures.into_iter().map(|f| (f.vserver.clone(), f)).collect();
+        let before = self.closed.replace(now);
+        let now = self.closed.borrow();
+        let opened = before.values().filter(|f| !now.contains_key(&f.vserver));
+        let opened = opened.map(|f| format!("{}: listening on {}", f.vserver, f.address));
+        let same = |f: &BindFailure| before.get(&f.vserver).is_some_and(|b| b.error.kind() == f.error.kind());
+        let closed = now.values().filter(|f| !same(f)).map(not_open);
+        opened.chain(closed).collect()
+    }
+
+    /// How many addresses could not be opened at the last attempt.
+    pub fn not_open(&self) -> usize {
+        self.closed.borrow().len()
+    }
+
+    /// Hands the workers over to whoever ends them.
+    pub fn take_workers(&self) -> Option<Workers> {
+        self.workers.borrow_mut().take()
+    }
+
+    /// Client connections closed at once so far because the process had no descriptor left.
+    pub fn refused_without_descriptor(&self) -> u64 {
+        let workers = self.workers.borrow();
+        workers.as_ref().map_or(0, |w| w.counters().refused_without_descriptor.load(Ordering::Relaxed))
+    }
+
+    /// To be called every 100 ms: what time alone changes in choosing.
+    pub fn tick(&self) {
+        let now = self.clock.now();
+        self.snapshot.vservers().for_each(|v| v.tick(now));
+    }
+
+    /// To be called once a second: what rates are made of.
+    pub fn sample(&self) {
+        self.rates.borrow_mut().sample(&self.snapshot, self.clock.now());
+    }
+
+    /// What a virtual server carried in the last seconds.
+    pub fn recent_of_vserver(&self, vserver: &VirtualServer) -> Recent {
+        self.rates.borrow().of_vserver(vserver, self.clock.now())
+    }
+
+    /// What a service carried in the last seconds.
+    pub fn recent_of_service(&self, service: &Service) -> Recent {
+        self.rates.borrow().of_service(service, self.clock.now())
+    }
+
+    /// The services that are not members of a group, in the order of the configuration.
+    pub fn plain_services(&self) -> Vec<Arc<Service>> {
+        let live = |s: &steelyard_core::config::Service| self.snapshot.service(&s.name).map(Arc::clone);
+        self.config.services.iter().filter_map(live).collect()
+    }
+
+    /// The virtual servers in the order of the configuration.
+    pub fn vservers(&self) -> Vec<Arc<VirtualServer>> {
+        let live = |v: &steelyard_core::config::LbVserver| self.snapshot.vserver(&v.name).map(Arc::clone);
+        self.config.lb_vservers.iter().filter_map(live).collect()
+    }
+
+    /// A virtual server's state, and why it is not UP. One whose address is not open is DOWN.
+    pub fn vserver_state(&self, vserver: &VirtualServer) -> (ServiceState, Option<String>) {
+        if let Some(failure) = self.closed.borrow().get(&*vserver.name) {
+            return (ServiceState::Down, Some(not_open(failure)));
+        }
+        let why = match vserver.state() {
+            ServiceState::Up => None,
+            ServiceState::OutOfService => Some("disabled".to_owned()),
+            _ if !vserver.feature_enabled => {
+                Some("load balancing is off: 'enable ns feature LB', or --assume-features".to_owned())
+            }
+            _ if vserver.services().next().is_none() => Some("no service is bound".to_owned()),
+            _ => Some("no bound service is UP".to_owned()),
+        };
+        (vserver.state(), why)
+    }
+
+    /// Every service and group member and the monitors that watch it.
+    pub fn targets(&self) -> Vec<Target> {
+        let mut kinds = BTreeMap::new();
+        let mut targets = Vec::new();
+        let server_enabled = |name: &str| self.config.servers.find(name).is_some_and(|s| s.enabled);
+        for service in self.config.services.iter() {
+            let Some(live) = self.snapshot.service(&service.name) else { continue };
+            let enabled = service.enabled && server_enabled(&service.server);
+            let monitors = self.specs(&service.monitors, &mut kinds);
+            targets.push(target(live, watched(enabled, service.health_monitor), monitors));
+        }
+        for group in self.config.service_groups.iter() {
+            let monitors = self.specs(&group.monitors, &mut kinds);
+            for member in &group.members {
+                let name = member_name(&group.name, &member.server, member.port);
+                let Some(live) = self.snapshot.service(&name) else { continue };
+                let enabled = group.enabled && member.enabled && server_enabled(&member.server);
+                targets.push(target(live, watched(enabled, group.health_monitor), monitors.clone()));
+            }
+        }
+        targets
+    }
+
+    /// What must be over before every monitor can have answered once: the longest response timeout.
+    pub fn longest_probe(&self) -> Duration {
+        let longest = self.config.lb_monitors.iter().map(|m| m.resptimeout_ms).max().unwrap_or(0);
+        Duration::from_millis(longest.into())
+    }
+
+    fn specs(&self, bound: &[MonitorBinding], kinds: &mut BTreeMap<String, Kind>) -> Vec<(Arc<Spec>, u32)> {
+        let spec = |(monitor, binding): (&LbMonitor, MonitorBinding)| {
+            let kind =
+                kinds.entry(monitor.name.to_ascii_lowercase()).or_insert_with(|| kind(monitor)).clone();
+            (Arc::new(spec(monitor, kind, binding.enabled)), binding.weight)
+        };
+        self.config.probes(bound).into_iter().map(spec).collect()
+    }
+}
+
+fn target(service: &Arc<Service>, watch: Watched, monitors: Vec<(Arc<Spec>, u32)>) -> Target {
+    Target { service: Arc::clone(service), watch, threshold: 0, monitors }
+}
+
+fn watched(enabled: bool, health_monitor: bool) -> Watched {
+    match (enabled, health_monitor) {
+        (false, _) => Watched::Disabled,
+        (true, false) => Watched::TakenAsUp,
+        (true, true) => Watched::Probed,
+    }
+}
+
+fn kind(monitor: &LbMonitor) -> Kind {
+    match monitor.kind {
+        MonitorType::Tcp => Kind::Tcp,
+        MonitorType::Http => {
+            let expected: Vec<(u16, u16)> = monitor.resp_codes.iter().map(|r| (r.low, r.high)).collect();
+            Kind::Http(Arc::new(Check::new(&monitor.http_request, &monitor.custom_headers, &expected)))
+        }
+    }
+}
+
+fn spec(monitor: &LbMonitor, kind: Kind, bound_enabled: bool) -> Spec {
+    let small = |n: u32| u8::try_from(n).unwrap_or(u8::MAX);
+    let us = |ms: u32| u64::from(ms) * MILLISECOND_US;
+    Spec {
+        name: monitor.name.as_str().into(),
+        kind,
+        timing: Timing {
+            interval_us: us(monitor.interval_ms),
+            response_timeout_us: us(monitor.resptimeout_ms),
+            retries: small(monitor.retries),
+            failure_retries: small(monitor.failure_retries),
+            success_retries: small(monitor.success_retries),
+            down_time_us: us(monitor.down_time_ms),
+        },
+        learns_response_time: monitor.lrtm == Some(true),
+        sense: if monitor.reverse { Sense::Reverse } else { Sense::Direct },
+        destination_ip: monitor.dest_ip,
+        destination_port: monitor.dest_port,
+        enabled: monitor.enabled && bound_enabled,
+    }
+}
+
+fn not_open(failure: &BindFailure) -> String {
+    format!("{}: cannot listen on {}: {}", failure.vserver, failure.address, reason(&failure.error))
+}
