@@ -1,0 +1,153 @@
+//! The management port: shapes, types and errors that NITRO clients rely on, and the decisions behind `explain`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use serde_json::{Value, json};
+
+use crate::program::{Program, once, page, request, until};
+use crate::services::Service;
+
+fn balanced(ip: &str, method: &str) -> (Vec<Service>, Program) {
+    let services: Vec<Service> =
+        (1..=3).map(|n| Service::start(&format!("Service-HTTP-{n}"), &format!("{ip}:800{n}"))).collect();
+    let mut text = "enable ns feature LB\n".to_owned();
+    for n in 1..=3 {
+        text += &format!("add service Service-HTTP-{n} {ip} HTTP 800{n}\n");
+    }
+    text += &format!("add lb vserver \"lb v1\" HTTP {ip} 8080 -lbMethod {method}\n");
+    for n in 1..=3 {
+        text += &format!("bind lb vserver \"lb v1\" Service-HTTP-{n} -weight {}\n", n + 1);
+    }
+    (services, Program::run(ip, &text, &[]))
+}
+
+#[test]
+fn a14_an_empty_system_answers_the_bare_envelope() {
+    let program = Program::run("127.32.0.1", "enable ns feature LB\n", &[]);
+    for object in ["lbvserver", "service"] {
+        let (status, answer) = program.nitro(&format!("/nitro/v1/stat/{object}"));
+        assert_eq!(status, "HTTP/1.1 200 OK");
+        assert_eq!(answer, json!({"errorcode": 0, "message": "Done", "severity": "NONE"}));
+    }
+    let (status, answer) = program.nitro("/nitro/v1/stat/Interface");
+    assert_eq!(status, "HTTP/1.1 404 Not Found");
+    assert_eq!(
+        answer,
+        json!({"errorcode": 1232, "message": "Invalid object name [Interface]", "severity": "ERROR"})
+    );
+}
+
+#[test]
+fn counters_are_strings_rates_and_ports_numbers_and_they_count() {
+    let ip = "127.32.1.1";
+    let (_services, program) = balanced(ip, "ROUNDROBIN");
+    (0..27).for_each(|_| drop(page("127.32.1.1:8080")));
+    let (_, answer) = program.nitro("/nitro/v1/stat/lbvserver");
+    let row = &answer["lbvserver"][0];
+    for (field, value) in [
+        ("name", json!("lb v1")),
+        ("state", json!("UP")),
+        ("type", json!("HTTP")),
+        ("primaryipaddress", json!(ip)),
+        ("primaryport", json!(8080)),
+        ("actsvcs", json!("3")),
+        ("inactsvcs", json!("0")),
+        ("vslbhealth", json!("100")),
+        ("tothits", json!("27")),
+        ("totalrequests", json!("27")),
+    ] {
+        assert_eq!(row[field], value, "{field} of {row}");
+    }
+    for (field, value) in row.as_object().unwrap() {
+        let number = field.ends_with("rate") || field == "primaryport";
+        assert_eq!(value.is_number(), number, "{field}: {value}");
+        assert_eq!(value.is_string(), !number, "{field}: {value}");
+    }
+    // Weights 2, 3 and 4: three whole cycles of nine.
+    for (name, requests) in [("Service-HTTP-1", "6"), ("Service-HTTP-2", "9"), ("Service-HTTP-3", "12")] {
+        assert_eq!(program.stat("service", name, "totalrequests"), requests);
+        until("the last answer is counted", || program.stat("service", name, "totalresponses") == requests);
+        assert_eq!(program.stat("service", name, "activetransactions"), "0");
+        assert_eq!(program.stat("service", name, "primaryipaddress"), ip);
+    }
+    until("a rate", || program.stat("lbvserver", "lb%20v1", "requestsrate").as_u64().is_some());
+}
+
+#[test]
+fn a01_names_and_errors_are_found_under_every_encoding() {
+    let (_services, program) = balanced("127.32.2.1", "ROUNDROBIN");
+    for id in ["lb%20v1", "lb%2520v1", "lb%2Bv1", "LB%20V1", "lb%20v1/"] {
+        let (status, answer) = program.nitro(&format!("/nitro/v1/stat/lbvserver/{id}"));
+        assert_eq!(
+            (status.as_str(), &answer["lbvserver"][0]["name"]),
+            ("HTTP/1.1 200 OK", &json!("lb v1")),
+            "{id}"
+        );
+    }
+    for object in ["lbvserver", "service"] {
+        let (status, answer) = program.nitro(&format!("/nitro/v1/stat/{object}/t3"));
+        assert_eq!(status, "HTTP/1.1 404 Not Found");
+        assert_eq!(
+            answer,
+            json!({"errorcode": 258, "message": "No such resource [name, t3]", "severity": "ERROR"})
+        );
+    }
+}
+
+#[test]
+fn other_verbs_foreign_pages_and_rebound_names_are_refused() {
+    let program = Program::run("127.32.3.1", "enable ns feature LB\n", &[]);
+    let nitro = program.nitro_address();
+    for verb in ["POST", "PUT", "DELETE"] {
+        let head =
+            format!("{verb} /nitro/v1/stat/service HTTP/1.1\r\nHost: {nitro}\r\nContent-Length: 0\r\n");
+        let (status, body) = request(nitro, &head);
+        assert_eq!(status, "HTTP/1.1 405 Method Not Allowed");
+        assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["errorcode"], 1237);
+    }
+    for headers in ["Host: evil.example\r\n", "Host: localhost\r\nSec-Fetch-Site: cross-site\r\n"] {
+        let (status, _) = request(nitro, &format!("GET /nitro/v1/stat/service HTTP/1.1\r\n{headers}"));
+        assert_eq!(status, "HTTP/1.1 403 Forbidden", "{headers}");
+    }
+    let (status, _) = request(nitro, "GET /nitro/v2/config/x HTTP/1.1\r\nHost: localhost\r\n");
+    assert_eq!(status, "HTTP/1.1 404 Not Found");
+    let long = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n", "x".repeat(100_000));
+    assert!(!crate::program::try_request(nitro, &long).is_ok_and(|(status, _)| status.contains("200")));
+    assert_eq!(program.nitro("/nitro/v1/stat/service").0, "HTTP/1.1 200 OK");
+}
+
+#[test]
+fn explain_shows_every_decision_as_it_was_taken() {
+    let (_services, program) = balanced("127.32.4.1", "ROUNDROBIN");
+    let served: Vec<String> = (0..9).map(|_| page("127.32.4.1:8080")).collect();
+    let expected = [1, 2, 3, 1, 2, 3, 2, 3, 3].map(|n| format!("Service-HTTP-{n}"));
+    assert_eq!(served, expected);
+    let url = format!("http://{}", program.nitro_address());
+    let output = once(&["explain", "lb v1", "--last", "9", "--format", "json", "--nitro", &url]);
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&answer["vserver"], &answer["method"]), (&json!("lb v1"), &json!("ROUNDROBIN")));
+    let decisions = answer["decisions"].as_array().unwrap();
+    assert_eq!(decisions.len(), 9);
+    for (n, (decision, expected)) in decisions.iter().zip(&expected).enumerate() {
+        assert_eq!(decision["request"], n as u64 + 1);
+        assert_eq!(&decision["selected"], expected);
+        let rows = decision["services"].as_array().unwrap();
+        assert_eq!(rows.iter().map(|r| r["weight"].as_u64().unwrap()).collect::<Vec<_>>(), [2, 3, 4]);
+        for row in rows {
+            assert_eq!(
+                row["key"].as_u64().unwrap(),
+                row["metric"].as_u64().unwrap() / row["weight"].as_u64().unwrap()
+            );
+        }
+        let least = rows.iter().map(|r| r["key"].as_u64().unwrap()).min().unwrap();
+        let tied: Vec<&Value> = rows.iter().filter(|r| r["key"] == least).map(|r| &r["name"]).collect();
+        assert_eq!(decision["tied"].as_array().unwrap().iter().collect::<Vec<_>>(), tied);
+        assert!(tied.contains(&&decision["selected"]));
+    }
+    let output = once(&["explain", "LB V1", "--last", "2", "--nitro", &url]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 5, "{text}");
+    assert!(lines[3].starts_with("8 ") && lines[4].starts_with("9 "), "{text}");
+    assert!(lines[4].contains("Service-HTTP-3") && lines.iter().all(|l| l.len() <= 120), "{text}");
+}
