@@ -1,6 +1,6 @@
 //! What may depend on what: arrows between core's modules, core's dependencies, what core may reach of the world.
 
-use crate::repository::{CORE, Fault, Repository};
+use crate::repository::{CORE, Fault, Repository, code};
 
 /// Each module of core uses only modules that stand before it in the architecture.
 pub fn arrows(repository: &Repository) -> Vec<Fault> {
@@ -57,6 +57,21 @@ pub fn doors(repository: &Repository) -> Vec<Fault> {
                 if path.split("::").any(|part| part == word) {
                     faults.push(file.fault(line, format!("{path}: {reason}")));
                 }
+            }
+        }
+    }
+    faults
+}
+
+/// A configuration is changed by commands alone.
+pub fn one_place_that_changes(repository: &Repository) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let others = repository.sources().filter(|f| !f.path.starts_with("crates/steelyard-core/src/command/"));
+    for file in others {
+        for (index, line) in code(&file.text).lines().enumerate() {
+            let mut taken = line.match_indices("&mut Config").map(|(at, found)| &line[at + found.len()..]);
+            if taken.any(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')) {
+                faults.push(file.fault(index + 1, "a configuration is changed only by command::apply"));
             }
         }
     }
@@ -178,6 +193,19 @@ fn a_planted_door_is_found() {
     let found: Vec<_> = doors(&planted).into_iter().map(|f| f.at).collect();
     let at = |file: &str| format!("crates/steelyard-core/src/{file}");
     assert_eq!(found, [at("timer.rs:1"), at("timer.rs:1"), at("timer.rs:2"), at("vserver/mod.rs:1")]);
+}
+
+#[test]
+fn a_planted_change_is_found() {
+    let planted = Repository::planted(&[
+        ("crates/steelyard-core/src/command/apply.rs", "pub fn apply(config: &mut Config) {}"),
+        (
+            "crates/steelyard/src/state.rs",
+            "fn f(a: &mut Configured, b: &Config) {} // &mut Config\nfn g(c: &mut Config) {}",
+        ),
+    ]);
+    let found: Vec<_> = one_place_that_changes(&planted).into_iter().map(|f| f.at).collect();
+    assert_eq!(found, ["crates/steelyard/src/state.rs:2"]);
 }
 
 #[test]

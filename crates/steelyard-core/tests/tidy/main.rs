@@ -26,6 +26,7 @@ macro_rules! rules {
 rules! {
     core_modules_follow_the_arrows: layers::arrows;
     core_touches_no_world: layers::doors;
+    configuration_changes_in_one_place: layers::one_place_that_changes;
     core_depends_on_what_is_listed: layers::dependencies;
     files_open_with_what_they_own: text::opening;
     files_read_at_one_sitting: text::length;
