@@ -89,9 +89,10 @@ fn other_version(
             }
             Ok(Request { verbatim: false, ..request })
         }
-        // The version is a known one, so what stands before it is not two words.
-        [b'H', b'T', b'T', b'P', b'/', b'1', b'.', b'0' | b'1'] => Err(Refusal::BadRequest),
-        [b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'] => Err(Refusal::VersionNotSupported),
+        [b'H', b'T', b'T', b'P', b'/', b'0' | b'2'..=b'9', b'.', b'0'..=b'9'] => {
+            Err(Refusal::VersionNotSupported)
+        }
+        // The version is a known one: what stands before it is not two words.
         _ => Err(Refusal::BadRequest),
     }
 }

@@ -42,6 +42,7 @@ pub fn read(
     match config.parse_response_with_uninit_headers(&mut raw, head, &mut fields) {
         Ok(httparse::Status::Complete(length)) if length == head.len() => {}
         Err(httparse::Error::Version) => return other_version(head, request, keep_alive, out),
+        Err(httparse::Error::HeaderName) => return without_blanks(head, request, keep_alive, out),
         _ => return Err(ResponseFault),
     }
     let (Some(status), Some(minor)) = (raw.code, raw.version) else { return Err(ResponseFault) };
@@ -70,9 +71,42 @@ fn other_version(
     };
     let mut as_known = head.to_vec();
     as_known[7] = b'1';
-    let response = read(&as_known, request, keep_alive, out)?;
+    anew(&as_known, request, keep_alive, out)
+}
+
+/// RFC 9112 5.1: blanks between a name and its colon are taken out of an answer before it goes on.
+fn without_blanks(
+    head: &[u8],
+    request: &Request,
+    keep_alive: bool,
+    out: &mut Vec<u8>,
+) -> Result<Response, ResponseFault> {
+    let mut clean = Vec::with_capacity(head.len());
+    for (i, line) in head.split_inclusive(|b| *b == b'\n').enumerate() {
+        match memchr::memchr(b':', line) {
+            Some(colon) if i > 0 => {
+                clean.extend_from_slice(line[..colon].trim_ascii_end());
+                clean.extend_from_slice(&line[colon..]);
+            }
+            _ => clean.extend_from_slice(line),
+        }
+    }
+    if clean.len() == head.len() {
+        return Err(ResponseFault);
+    }
+    anew(&clean, request, keep_alive, out)
+}
+
+/// Reads a head that was changed, which therefore can't go on as it came.
+fn anew(
+    changed: &[u8],
+    request: &Request,
+    keep_alive: bool,
+    out: &mut Vec<u8>,
+) -> Result<Response, ResponseFault> {
+    let response = read(changed, request, keep_alive, out)?;
     if response.verbatim {
-        out.extend_from_slice(&as_known);
+        out.extend_from_slice(changed);
     }
     Ok(Response { verbatim: false, ..response })
 }

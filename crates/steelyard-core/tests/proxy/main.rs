@@ -1,0 +1,11 @@
+//! The HTTP/1 engine in virtual time: a scripted world in place of sockets, strict services in place of real ones.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod cases;
+mod conformance;
+mod cost;
+mod failures;
+mod keep_alive;
+mod message;
+mod properties;
+mod world;

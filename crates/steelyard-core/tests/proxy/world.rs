@@ -1,0 +1,345 @@
+//! The engine's world in virtual time: connections that record what they are given, services that can be scripted.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use steelyard_core::config::{self, Config, LbBinding, LbMethod, LbVserver};
+use steelyard_core::proxy::engine::Engine;
+use steelyard_core::proxy::io::{Close, ConnId, Gone, Io};
+use steelyard_core::proxy::limits::Limits;
+use steelyard_core::service::{Service, State};
+use steelyard_core::snapshot::Snapshot;
+use steelyard_core::time::Time;
+
+use crate::message::{Message, Seen, Unframed, read, read_all};
+
+/// What the engine did with one connection.
+#[derive(Default, Debug)]
+pub struct Conn {
+    /// The service's address; `None` on the client side.
+    pub to: Option<SocketAddr>,
+    pub open: bool,
+    /// All bytes that it was given.
+    pub out: Vec<u8>,
+    pub paused: bool,
+    pub finished: bool,
+    pub closed: Option<Close>,
+    /// Whole requests read from `out` so far, as a service does.
+    pub read: usize,
+    /// Bytes that the peer has sent while the connection was paused.
+    pub waiting: Vec<u8>,
+    /// Bytes that the peer leaves in the send queue.
+    pub queued: usize,
+}
+
+/// The sockets.
+#[derive(Default)]
+pub struct Sockets {
+    pub now: u64,
+    pub conns: BTreeMap<ConnId, Conn>,
+    /// Connects that were asked for and not answered.
+    pub connecting: VecDeque<ConnId>,
+    /// Connections whose peer takes nothing.
+    pub stuck: BTreeSet<ConnId>,
+    pub now_calls: usize,
+}
+
+impl Io for Sockets {
+    fn now(&mut self) -> Time {
+        self.now_calls += 1;
+        Time::from_us(self.now)
+    }
+
+    fn connect(&mut self, id: ConnId, to: SocketAddr) {
+        assert!(
+            self.conns.insert(id, Conn { to: Some(to), ..Conn::default() }).is_none(),
+            "{id:?} used twice"
+        );
+        self.connecting.push_back(id);
+    }
+
+    fn send(&mut self, id: ConnId, bytes: &[u8]) -> usize {
+        let stuck = self.stuck.contains(&id);
+        let conn = self.live(id);
+        assert!(!conn.finished, "send after finish");
+        conn.out.extend_from_slice(bytes);
+        if stuck || (conn.to.is_some() && !conn.open) {
+            conn.queued += bytes.len();
+        }
+        conn.queued
+    }
+
+    fn pause(&mut self, id: ConnId) {
+        self.live(id).paused = true;
+    }
+
+    fn resume(&mut self, id: ConnId) {
+        self.live(id).paused = false;
+    }
+
+    fn finish(&mut self, id: ConnId) {
+        self.live(id).finished = true;
+    }
+
+    fn close(&mut self, id: ConnId, how: Close) {
+        self.live(id).closed = Some(how);
+        self.connecting.retain(|c| *c != id);
+    }
+
+    fn packets(&mut self, id: ConnId) -> u64 {
+        self.live(id).out.len() as u64 / 1_460 + 1
+    }
+}
+
+impl Sockets {
+    fn live(&mut self, id: ConnId) -> &mut Conn {
+        let conn = self.conns.get_mut(&id).expect("a connection that exists");
+        assert!(conn.closed.is_none(), "{id:?} is used after its end");
+        conn
+    }
+}
+
+/// An engine with one virtual server, its world and its services.
+pub struct World {
+    pub engine: Engine,
+    pub io: Sockets,
+    pub snapshot: Arc<Snapshot>,
+    pub services: Vec<Arc<Service>>,
+}
+
+/// What a service does with a complete request.
+pub enum Act {
+    Answer(Vec<u8>),
+    /// Answer, then FIN.
+    AnswerAndEnd(Vec<u8>),
+    Nothing,
+}
+
+/// How connects end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Connects {
+    Succeed,
+    /// Those to this port are refused.
+    Refuse(u16),
+}
+
+impl World {
+    /// `count` services s1, s2... on ports 8001, 8002... behind the virtual server `vs`.
+    pub fn new(count: u16) -> World {
+        World::with(count, Limits::default())
+    }
+
+    pub fn with(count: u16, limits: Limits) -> World {
+        let snapshot = Arc::new(Snapshot::default().next(&config(count), Time::ZERO));
+        let services: Vec<_> =
+            (1..=count).map(|i| Arc::clone(snapshot.service(&format!("s{i}")).unwrap())).collect();
+        services.iter().for_each(|s| s.set_state(State::Up, Time::ZERO));
+        let engine = Engine::new(limits, Arc::clone(&snapshot));
+        let io = Sockets { now: 1_000_000, ..Sockets::default() };
+        World { engine, io, snapshot, services }
+    }
+
+    pub fn client(&mut self) -> ConnId {
+        let id = self.engine.accepted("vs", ([127, 0, 0, 9], 999).into(), &mut self.io).expect("not refused");
+        self.io.conns.insert(id, Conn { open: true, ..Conn::default() });
+        id
+    }
+
+    /// Bytes from the peer of `id`, now or when it is resumed.
+    pub fn data(&mut self, id: ConnId, bytes: &[u8]) {
+        let conn = self.io.conns.get_mut(&id).unwrap();
+        if conn.closed.is_some() {
+            return;
+        }
+        if conn.paused {
+            conn.waiting.extend_from_slice(bytes);
+        } else {
+            self.engine.data(id, bytes, &mut self.io);
+        }
+        self.deliver();
+    }
+
+    /// Delivers what waits on connections that are no longer paused.
+    pub fn deliver(&mut self) {
+        while let Some((id, bytes)) = self.io.conns.iter_mut().find_map(|(id, conn)| {
+            let due = !conn.paused && conn.closed.is_none() && !conn.waiting.is_empty();
+            due.then(|| (*id, std::mem::take(&mut conn.waiting)))
+        }) {
+            self.engine.data(id, &bytes, &mut self.io);
+        }
+    }
+
+    pub fn end(&mut self, id: ConnId) {
+        if self.is_open(id) {
+            self.engine.ended(id, &mut self.io);
+        }
+    }
+
+    pub fn reset(&mut self, id: ConnId) {
+        if self.is_open(id) {
+            self.io.conns.get_mut(&id).unwrap().closed = Some(Close::Reset);
+            self.engine.gone(id, Gone::Reset, &mut self.io);
+        }
+    }
+
+    pub fn is_open(&self, id: ConnId) -> bool {
+        self.io.conns[&id].closed.is_none()
+    }
+
+    /// Answers connects; `true` when there was any.
+    pub fn connects(&mut self, how: Connects) -> bool {
+        let mut any = false;
+        while let Some(id) = self.io.connecting.pop_front() {
+            any = true;
+            let conn = self.io.conns.get_mut(&id).unwrap();
+            if how == Connects::Refuse(conn.to.unwrap().port()) {
+                conn.closed = Some(Close::Reset);
+                conn.out.clear();
+                self.engine.gone(id, Gone::ConnectFailed, &mut self.io);
+            } else {
+                conn.open = true;
+                let queued = std::mem::take(&mut conn.queued);
+                self.engine.connected(id, &mut self.io);
+                if queued > 0 && self.is_open(id) {
+                    self.engine.drained(id, &mut self.io);
+                }
+            }
+        }
+        self.deliver();
+        any
+    }
+
+    /// Server-side connections in order of opening.
+    pub fn server_ids(&self) -> Vec<ConnId> {
+        self.io.conns.iter().filter(|(_, c)| c.to.is_some()).map(|(id, _)| *id).collect()
+    }
+
+    /// The next complete request that a service has not read yet.
+    pub fn next_request(&mut self) -> Option<(ConnId, Message)> {
+        for (id, conn) in &mut self.io.conns {
+            if conn.to.is_none() || !conn.open || conn.closed.is_some() {
+                continue;
+            }
+            match read(&conn.out[conn.read..], Unframed::Empty) {
+                Seen::Whole(message) => {
+                    conn.read += message.length;
+                    return Some((*id, message));
+                }
+                Seen::Cut(_) => {}
+                Seen::Malformed(why) => {
+                    panic!("a service was sent {why}: {:?}", String::from_utf8_lossy(&conn.out))
+                }
+            }
+        }
+        None
+    }
+
+    /// Runs connects and services until nothing moves. The requests that services saw completely.
+    pub fn run(&mut self, connects: Connects, mut act: impl FnMut(&Message) -> Act) -> Vec<Message> {
+        let mut seen = Vec::new();
+        loop {
+            let moved = self.connects(connects);
+            let Some((id, request)) = self.next_request() else {
+                if moved {
+                    continue;
+                }
+                return seen;
+            };
+            match act(&request) {
+                Act::Nothing => {}
+                Act::Answer(bytes) => self.data(id, &bytes),
+                Act::AnswerAndEnd(bytes) => {
+                    self.data(id, &bytes);
+                    self.end(id);
+                }
+            }
+            seen.push(request);
+        }
+    }
+
+    /// Runs services that answer everything with 200 and the request's target.
+    pub fn serve(&mut self) -> Vec<Message> {
+        self.run(Connects::Succeed, |request| Act::Answer(echo(request)))
+    }
+
+    /// Lets time pass in steps, with all deadlines in it.
+    pub fn pass(&mut self, us: u64) {
+        let end = self.io.now + us;
+        while self.io.now < end {
+            let next = self.engine.next_deadline().as_us().clamp(self.io.now + 1, end);
+            self.io.now = next;
+            self.engine.tick(Time::from_us(next), &mut self.io);
+        }
+        self.deliver();
+    }
+
+    /// What a client was sent.
+    pub fn out(&self, id: ConnId) -> String {
+        String::from_utf8_lossy(&self.io.conns[&id].out).into_owned()
+    }
+
+    /// The answers a client was sent, and what is left behind them.
+    pub fn answers(&self, id: ConnId) -> (Vec<Message>, Seen) {
+        read_all(&self.io.conns[&id].out)
+    }
+
+    /// The statuses of them.
+    pub fn statuses(&self, id: ConnId) -> Vec<u16> {
+        self.answers(id).0.iter().map(Message::status).collect()
+    }
+
+    /// Nothing is in progress: no active transaction, no session that counts.
+    pub fn assert_at_rest(&self) {
+        for service in &self.services {
+            assert_eq!(service.active(), 0, "{} has active transactions", service.name());
+        }
+        let live = &self.snapshot.vserver("vs").unwrap().live;
+        assert_eq!(live.connections.load(Ordering::Relaxed), self.engine.clients() as u64);
+        let sum = |f: fn(&Service) -> u64| self.services.iter().map(|s| f(s)).sum::<u64>();
+        let servers = sum(|s| s.traffic.connections.load(Ordering::Relaxed));
+        let idle = sum(|s| s.traffic.idle_connections.load(Ordering::Relaxed));
+        assert_eq!((servers, idle), (self.engine.servers() as u64, self.engine.idle_servers() as u64));
+        let open = self.io.conns.values().filter(|c| c.to.is_some() && c.closed.is_none()).count();
+        assert_eq!(open, self.engine.servers(), "a connection was forgotten");
+    }
+}
+
+/// 200 with the request's target as body, or without one to HEAD.
+pub fn echo(request: &Message) -> Vec<u8> {
+    let target = request.start.split(' ').nth(1).unwrap_or_default();
+    let body = if request.method() == "HEAD" { "" } else { target };
+    format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", target.len()).into_bytes()
+}
+
+pub fn get(target: &str) -> Vec<u8> {
+    format!("GET {target} HTTP/1.1\r\nHost: h11.test\r\n\r\n").into_bytes()
+}
+
+pub fn config(count: u16) -> Config {
+    let bindings = (1..=count).map(|i| LbBinding::Service { name: format!("s{i}"), weight: 1 }).collect();
+    let server =
+        config::Server { name: "host".into(), ip: [127, 0, 0, 1].into(), ..config::Server::default() };
+    let service = |i: u16| config::Service {
+        name: format!("s{i}"),
+        server: "host".into(),
+        port: 8_000 + i,
+        ..config::Service::default()
+    };
+    let vserver = LbVserver {
+        name: "vs".into(),
+        ip: Some([127, 0, 0, 1].into()),
+        port: 80,
+        lb_method: LbMethod::RoundRobin,
+        bindings,
+        ..LbVserver::default()
+    };
+    Config {
+        servers: [server].into_iter().collect(),
+        services: (1..=count).map(service).collect(),
+        lb_vservers: [vserver].into_iter().collect(),
+        features: ["LB"].into_iter().collect(),
+        ..Config::default()
+    }
+}
