@@ -150,7 +150,7 @@ impl World {
     /// Bytes from the peer of `id`, now or when it is resumed.
     pub fn data(&mut self, id: ConnId, bytes: &[u8]) {
         let conn = self.io.conns.get_mut(&id).unwrap();
-        if conn.closed.is_some() {
+        if conn.closed.is_some() || bytes.is_empty() {
             return;
         }
         if conn.paused {
