@@ -1,4 +1,4 @@
-//! What a request costs in the engine alone: printed, not judged. `cargo test --release -- --ignored cost --nocapture`
+//! What a request costs in the engine alone: printed, not judged. `cargo test --release -- --ignored soak_cost --nocapture`
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -45,7 +45,7 @@ impl Io for Nowhere {
 #[test]
 #[ignore = "a measurement"]
 #[allow(clippy::disallowed_methods)]
-fn cost_of_a_request() {
+fn soak_cost_of_a_request() {
     let plain: &[u8] =
         b"GET /index.html HTTP/1.1\r\nHost: www.example.com\r\nUser-Agent: wrk\r\nAccept: */*\r\n\r\n";
     let rewritten: &[u8] =
