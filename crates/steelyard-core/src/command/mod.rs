@@ -21,7 +21,7 @@ pub use apply::{Done, Warning, apply};
 pub use parse::{Parsed, parse};
 pub use print::print;
 pub use read::{Place, Reading, Refused, read, run_line};
-pub use refusal::{Allowed, Refusal};
+pub use refusal::{Allowed, Hint, Refusal};
 
 use crate::config::attribute::{Row, Value};
 use form::Form;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::refusal::Refusal;
+use super::refusal::{Hint, Refusal};
 use super::{Done, apply, lex, parse};
 use crate::config::Config;
 
@@ -50,6 +50,7 @@ pub fn read(text: &[u8], file: &str) -> Reading {
             reading.refuse(file, index + 1, refusal);
         }
     }
+    reading.tell_what_comes_later();
     reading
 }
 
@@ -93,6 +94,24 @@ fn decode(line: &[u8]) -> Result<&str, (Refusal, usize)> {
 impl Reading {
     fn refuse(&mut self, file: &str, line: usize, (refusal, column): (Refusal, usize)) {
         self.refused.push(Refused { place: Place { file: file.to_owned(), line, column }, refusal });
+    }
+
+    /// A line that names what only a later one adds is refused, as on the appliance, but not left unexplained.
+    fn tell_what_comes_later(&mut self) {
+        let Config { servers, services, service_groups, lb_monitors, .. } = &self.config;
+        for refused in &mut self.refused {
+            let Refusal::NoSuch { argument, name, hint } = &mut refused.refusal else { continue };
+            let added = match *argument {
+                "serverName" => servers.has(name),
+                "serviceName" => services.has(name) || service_groups.has(name),
+                "serviceGroupName" => service_groups.has(name),
+                "monitorName" => lb_monitors.has(name),
+                _ => false,
+            };
+            if added {
+                *hint = Hint::AddedLater;
+            }
+        }
     }
 }
 

@@ -197,8 +197,8 @@ pub enum Refusal {
         argument: &'static str,
         /// The name.
         name: String,
-        /// An existing name that is most like it.
-        nearest: Option<String>,
+        /// What could have been meant.
+        hint: Hint,
     },
     /// 1335: another server has that address.
     ServerExists {
@@ -279,6 +279,17 @@ pub enum Refusal {
         /// The method.
         method: &'static str,
     },
+}
+
+/// What could have been meant by a name that nothing has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Hint {
+    /// No existing name is like it.
+    Nothing,
+    /// This existing name is most like it.
+    Nearest(String),
+    /// A later line of the same file adds it.
+    AddedLater,
 }
 
 /// What would have been a valid value.

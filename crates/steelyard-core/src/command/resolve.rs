@@ -2,7 +2,7 @@
 
 use super::Command;
 use super::nearest::nearest;
-use super::refusal::Refusal;
+use super::refusal::{Hint, Refusal};
 use crate::config::attribute::{Host, Value};
 use crate::config::{Config, Keyed, LbBinding, Server, ServiceType, Table};
 
@@ -91,8 +91,9 @@ pub(super) fn target(config: &Config, command: &Command) -> Result<(LbBinding, S
 }
 
 fn no_such<'n>(argument: &'static str, name: &str, known: impl Iterator<Item = &'n str>) -> Refusal {
-    let nearest = nearest(name, known.take(SEARCHED)).map(str::to_owned);
-    Refusal::NoSuch { argument, name: name.to_owned(), nearest }
+    let nearest = nearest(name, known.take(SEARCHED));
+    let hint = nearest.map_or(Hint::Nothing, |name| Hint::Nearest(name.to_owned()));
+    Refusal::NoSuch { argument, name: name.to_owned(), hint }
 }
 
 /// A file of nothing but wrong names must not take the square of its length.

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::refusal::{Allowed, Refusal};
+use super::refusal::{Allowed, Hint, Refusal};
 
 impl Refusal {
     /// NITRO's message: the text of its code, and in brackets what it is about.
@@ -97,8 +97,11 @@ impl Refusal {
             }
             Refusal::Utf16 => "the file is UTF-16; save it as UTF-8".to_owned(),
             Refusal::Exists { .. } => "it is there already; leave this out, or change it with set".to_owned(),
-            Refusal::NoSuch { nearest: Some(nearest), .. } => format!("did you mean {}?", brief(nearest)),
-            Refusal::NoSuch { nearest: None, .. } => "add it in an earlier line".to_owned(),
+            Refusal::NoSuch { hint: Hint::Nearest(name), .. } => format!("did you mean {}?", brief(name)),
+            Refusal::NoSuch { hint: Hint::AddedLater, .. } => {
+                "a later line adds it; move this line below that one".to_owned()
+            }
+            Refusal::NoSuch { hint: Hint::Nothing, .. } => "add it in an earlier line".to_owned(),
             Refusal::ServerExists { .. } => "that server has this address; use its name".to_owned(),
             Refusal::ServerNameTaken { .. } => {
                 "the server of that name has another address; use a server name".to_owned()

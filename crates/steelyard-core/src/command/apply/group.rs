@@ -3,7 +3,7 @@
 use super::monitor::{monitor_binding, set_monitor_weight};
 use super::{changed, made, name, text};
 use crate::command::Command;
-use crate::command::refusal::Refusal;
+use crate::command::refusal::{Hint, Refusal};
 use crate::command::resolve::{exists, resolve_host, service_or_group_exists, such};
 use crate::config::attribute::Resource;
 use crate::config::{Bindable, Config, Member, ServiceGroup};
@@ -95,7 +95,7 @@ pub(super) fn member_key(
         None => Err(Refusal::NoSuch {
             argument: "serverName",
             name: format!("{}:{}", wanted.server, wanted.port),
-            nearest: None,
+            hint: Hint::Nothing,
         }),
     }
 }
