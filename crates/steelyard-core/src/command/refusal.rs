@@ -207,13 +207,6 @@ pub enum Refusal {
         /// Its name.
         server: String,
     },
-    /// 433: the server that a bare address would create cannot have that name.
-    ServerNameTaken {
-        /// The argument that gave the address.
-        argument: &'static str,
-        /// The name.
-        name: String,
-    },
     /// 2305: another service has that server, port and protocol.
     ServiceAddressTaken {
         /// Its name.
@@ -333,7 +326,6 @@ impl Refusal {
             Refusal::Exists { .. } => 273,
             Refusal::NoSuch { .. } => 258,
             Refusal::ServerExists { .. } => 1335,
-            Refusal::ServerNameTaken { .. } => 433,
             Refusal::ServiceAddressTaken { .. } => 2305,
             Refusal::AddressInUse { .. } => 304,
             Refusal::TypeMismatch { .. } => 1304,
@@ -375,7 +367,6 @@ impl Refusal {
             | Refusal::Exists { argument, .. }
             | Refusal::NoSuch { argument, .. }
             | Refusal::ServerExists { argument, .. }
-            | Refusal::ServerNameTaken { argument, .. }
             | Refusal::AddressInUse { argument, .. }
             | Refusal::NotBound { argument, .. }
             | Refusal::TypeMismatch { argument } => Some(argument),

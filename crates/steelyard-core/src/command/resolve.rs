@@ -40,22 +40,21 @@ pub(super) fn service_or_group_exists(
     }
 }
 
-/// The server of a service or member: one of that name; for a bare address the one that has it, or else a new one
-/// named by it (`spec/methods.md` 5.2).
+/// The server of a service or member: one of that name, whatever its address is by now; for a bare address else the one
+/// that has it, or a new one named by it (`spec/methods.md` 5.2).
 pub(super) fn resolve_host(config: &Config, command: &Command) -> Result<ResolvedHost, Refusal> {
     let argument = "serverName";
     match command.value("servername") {
-        Some(Value::Host(Host::Ip(ip))) => match config.servers.find_at(ip) {
-            Some(server) => Ok(ResolvedHost { name: server.name.clone(), new: None }),
-            None => {
-                let name = ip.to_string();
-                if config.servers.has(&name) {
-                    return Err(Refusal::ServerNameTaken { argument, name });
+        Some(Value::Host(Host::Ip(ip))) => {
+            let name = ip.to_string();
+            match config.servers.find(&name).or_else(|| config.servers.find_at(ip)) {
+                Some(server) => Ok(ResolvedHost { name: server.name.clone(), new: None }),
+                None => {
+                    let new = Server { name: name.clone(), ip: *ip, ..Server::default() };
+                    Ok(ResolvedHost { name, new: Some(new) })
                 }
-                let new = Server { name: name.clone(), ip: *ip, ..Server::default() };
-                Ok(ResolvedHost { name, new: Some(new) })
             }
-        },
+        }
         Some(Value::Host(Host::Server(name))) => {
             let server = such(&config.servers, argument, name)?;
             Ok(ResolvedHost { name: server.name.clone(), new: None })

@@ -85,12 +85,15 @@ fn name(argument: &'static str, word: &str) -> Result<String, Refusal> {
         return Err(Refusal::TooLong { argument, max: LONGEST_NAME });
     }
     refuse_range(argument, word)?;
+    if let Ok(ip) = word.parse::<IpAddr>() {
+        // One spelling for an address, so that a server named by it is found however it is written.
+        return Ok(ip.to_string());
+    }
     let first = word.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
     let others = word.chars().all(|c| c.is_ascii_alphanumeric() || "_#. :@=-".contains(c));
-    if (first && others) || word.parse::<IpAddr>().is_ok() {
-        Ok(word.to_owned())
-    } else {
-        Err(Refusal::InvalidName { argument, word: word.to_owned() })
+    match first && others {
+        true => Ok(word.to_owned()),
+        false => Err(Refusal::InvalidName { argument, word: word.to_owned() }),
     }
 }
 

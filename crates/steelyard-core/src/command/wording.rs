@@ -14,8 +14,7 @@ impl Refusal {
         match self {
             Refusal::Exists { argument, name }
             | Refusal::NoSuch { argument, name, .. }
-            | Refusal::NotBound { argument, name }
-            | Refusal::ServerNameTaken { argument, name } => format!("{text} [{argument}, {}]", brief(name)),
+            | Refusal::NotBound { argument, name } => format!("{text} [{argument}, {}]", brief(name)),
             Refusal::ServerExists { server: name, .. }
             | Refusal::ServiceAddressTaken { service: name }
             | Refusal::AddressInUse { vserver: name, .. }
@@ -103,9 +102,6 @@ impl Refusal {
             }
             Refusal::NoSuch { hint: Hint::Nothing, .. } => "add it in an earlier line".to_owned(),
             Refusal::ServerExists { .. } => "that server has this address; use its name".to_owned(),
-            Refusal::ServerNameTaken { .. } => {
-                "the server of that name has another address; use a server name".to_owned()
-            }
             Refusal::ServiceAddressTaken { .. } => "use that service, or another port".to_owned(),
             Refusal::AddressInUse { .. } => {
                 "that virtual server has this address and port; use others".to_owned()
@@ -193,7 +189,6 @@ const TEXTS: &[(u16, &str)] = &[
     (278, "Invalid argument"),
     (296, "Message too long"),
     (304, "Address already in use"),
-    (433, "Server name already exists"),
     (460, "Feature not supported in this release"),
     (
         1075,
