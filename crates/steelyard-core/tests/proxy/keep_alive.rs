@@ -231,3 +231,61 @@ fn a_removed_service_loses_its_idle_connections() {
     assert_eq!(world.engine.servers(), 1);
     world.assert_at_rest();
 }
+
+#[test]
+fn empty_lines_before_a_request_are_skipped_however_they_are_cut() {
+    for pieces in [&["\r\n", "\r", "\n"][..], &["\r", "\n\r\n"], &["\r\n\r\n\r", "\n"]] {
+        let mut world = World::new(1);
+        let client = world.client();
+        pieces.iter().for_each(|piece| world.data(client, piece.as_bytes()));
+        world.data(client, &get("/"));
+        world.serve();
+        assert_eq!(world.statuses(client), [200]);
+        assert_eq!(world.io.conns[&world.server_ids()[0]].out, get("/"));
+    }
+    let mut world = World::new(1);
+    let client = world.client();
+    world.data(client, b"\r");
+    world.data(client, b"\n\nGET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert_eq!((world.serve().len(), world.statuses(client)), (0, vec![400]), "a bare LF is no empty line");
+}
+
+#[test]
+fn an_empty_line_begins_no_request() {
+    let mut world = World::new(1);
+    let client = world.client();
+    world.data(client, b"\r\n\r");
+    world.pass(20_000_000);
+    assert!(world.is_open(client), "nothing of a request has arrived");
+    world.pass(200_000_000);
+    assert!(!world.is_open(client) && world.out(client).is_empty());
+    world.assert_at_rest();
+}
+
+#[test]
+fn what_a_client_sends_before_the_switch_is_held_until_it() {
+    let offer: &[u8] = b"GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+        Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\nearly";
+    let switch = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+    let mut world = World::new(1);
+    let client = world.client();
+    world.data(client, offer);
+    world.connects(Connects::Succeed);
+    let server = world.server_ids()[0];
+    assert!(!world.io.conns[&server].out.ends_with(b"early"));
+    world.data(server, switch);
+    assert!(world.io.conns[&server].out.ends_with(b"\r\n\r\nearly"));
+    assert_eq!(world.services[0].active(), 1, "a tunnel is an active transaction");
+    world.pass(181_000_000);
+    assert!(!world.is_open(client) && !world.is_open(server), "silent for cltTimeout");
+    world.assert_at_rest();
+
+    let mut world = World::new(1);
+    let client = world.client();
+    world.data(client, offer);
+    world.serve();
+    assert_eq!(world.statuses(client), [200], "no switch: what came early is the beginning of a request");
+    world.pass(11_000_000);
+    assert_eq!(world.statuses(client), [200, 408]);
+    world.assert_at_rest();
+}

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use httparse::Header;
 
 use crate::proxy::http1::body::Body;
+use crate::proxy::http1::chunked::is_token;
 use crate::proxy::http1::head::{self, FIELDS_MAX, Field, Fields, Framing, FramingFault, Options};
 use crate::proxy::http1::target::{self, Target};
 use crate::proxy::limits::Limits;
@@ -45,7 +46,8 @@ pub fn read(
     let mut fields: Fields<'_> = [const { std::mem::MaybeUninit::uninit() }; FIELDS_MAX];
     let mut raw = httparse::Request::new(&mut []);
     match raw.parse_with_uninit_headers(head, &mut fields) {
-        Ok(httparse::Status::Complete(length)) if length == head.len() => {}
+        // httparse skips empty lines; those that may be skipped are gone already.
+        Ok(httparse::Status::Complete(length)) if length == head.len() && is_token(head[0]) => {}
         Err(httparse::Error::TooManyHeaders) => return Err(Refusal::HeadTooLarge),
         Err(httparse::Error::Version) => return other_version(head, host, limits, out),
         _ => return Err(Refusal::BadRequest),

@@ -224,9 +224,11 @@ impl Session {
     }
 
     fn head(&mut self, rest: &[u8], cx: &mut Context<'_, impl Io>) -> Fed {
-        // RFC 9112 2.2: empty lines before a request are skipped.
-        if rest.starts_with(b"\r\n") {
-            return Fed::Taken(2);
+        // RFC 9112 2.2: empty lines before a request are skipped; they are no part of its head.
+        match rest {
+            [b'\r', b'\n', ..] => return Fed::Taken(2),
+            b"\r" => return Fed::Taken(0),
+            _ => {}
         }
         let limit = cx.parts.limits.head_bytes;
         match find_end(rest, self.scanned) {
@@ -238,7 +240,7 @@ impl Session {
     }
 
     fn partial_head(&mut self, rest: &[u8], cx: &mut Context<'_, impl Io>) -> Fed {
-        if !matches!(rest, b"\r") && !is_token(rest[0]) {
+        if !is_token(rest[0]) {
             return self.refused(Refusal::BadRequest, cx);
         }
         if self.head_due.is_none() {
