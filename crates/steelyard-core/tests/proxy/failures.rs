@@ -321,3 +321,24 @@ fn a_fresh_connection_that_ends_without_an_answer_is_not_tried_again() {
     assert_eq!((world.statuses(client), world.server_ids().len()), (vec![502], 1));
     world.assert_at_rest();
 }
+
+#[test]
+fn h32_a_service_that_closes_idle_connections_first_costs_no_request() {
+    let mut world = World::new(1);
+    let client = world.client();
+    for round in 0..100u64 {
+        let idle = world.server_ids().into_iter().find(|id| world.is_open(*id));
+        // The service gives up after 5 s; the request comes between 4.9 and 5.1 s, before or after its FIN.
+        world.pass(4_900_000 + 2_000 * round);
+        if round > 50 {
+            idle.into_iter().for_each(|id| world.end(id));
+        }
+        world.data(client, &get("/"));
+        if round == 50 {
+            world.reset(idle.unwrap());
+        }
+        world.serve();
+    }
+    assert_eq!(world.statuses(client), vec![200; 100]);
+    world.assert_at_rest();
+}
