@@ -1,5 +1,6 @@
 //! What `run` prints: what is served, what a probe said, which service changed its state.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -42,14 +43,15 @@ pub struct Probed {
 
 /// One line for each service and member: name, address, state, reason.
 pub fn probed(state: &State, prober: &Prober) -> Probed {
-    let bound: Vec<Arc<Service>> =
-        state.vservers().iter().flat_map(|v| v.services().cloned().collect::<Vec<_>>()).collect();
+    let vservers = state.vservers();
+    let bound: BTreeSet<*const Service> =
+        vservers.iter().flat_map(|v| v.services()).map(Arc::as_ptr).collect();
     let mut probed = Probed { lines: Vec::new(), bound: 0, down: 0 };
     let services: Vec<Arc<Service>> = state.targets().into_iter().map(|t| t.service).collect();
     let width = services.iter().map(|s| s.name().len()).max().unwrap_or(0);
     for service in &services {
         let verdict = prober.verdict(service);
-        let used = bound.iter().any(|b| Arc::ptr_eq(b, service));
+        let used = bound.contains(&Arc::as_ptr(service));
         probed.bound += usize::from(used);
         probed.down += usize::from(used && verdict == ServiceState::Down);
         let unused = if used { "" } else { " (not bound)" };

@@ -36,12 +36,12 @@ impl Report {
         Ok(Report { queue, dropped })
     }
 
-    /// A line on standard output.
+    /// A line, or several that belong together, on standard output.
     pub fn out(&self, line: impl Into<String>) {
         self.hand_in(Line::Out(line.into()));
     }
 
-    /// A line on standard error.
+    /// A line, or several that belong together, on standard error.
     pub fn err(&self, line: impl Into<String>) {
         self.hand_in(Line::Err(line.into()));
     }

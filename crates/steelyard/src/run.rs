@@ -3,6 +3,7 @@
 //! Owns the order of starting and stopping. Start: the management address, the first probes, the listeners, the line
 //! `ready`. Stop: no new connection, transactions in progress may end, then the rest is cut.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -117,24 +118,18 @@ where
     let management = listener.local_addr().unwrap_or(plan.nitro);
     let clock = Clock::start();
     let state = Rc::new(State::new(plan.config, clock));
-    let (prober, probing) = start_probing(&state, clock, report);
+    let ready = Rc::new(Cell::new(false));
+    let (prober, probing) = start_probing(&state, clock, report, &ready);
     spawn_local(nitro::serve(listener, Rc::clone(&state)));
     tokio::select! {
         () = prober.first_results(FIRST_RESULTS.min(state.longest_probe() + SPARE)) => {}
         () = signals.next() => return Ok(None),
     }
-    let workers = Workers::start(plan.threads, clock)
-        .map_err(|error| Fault::System { what: "start a worker", error })?;
-    let failures = state.publish(workers);
-    if plan.on_failure == OnFailure::Exit && !failures.is_empty() {
-        stop(&state, Duration::ZERO).await;
-        return Err(Fault::NotOpened(failures));
-    }
-    failures.into_iter().for_each(|line| report.err(format!("steelyard: {line}{AGAIN}")));
-    for line in listing::served(&state, &prober, &plan.origin, management) {
-        report.out(line);
-    }
-    report.out("ready");
+    open(&state, plan.threads, plan.on_failure, clock, report).await?;
+    let mut lines = listing::served(&state, &prober, &plan.origin, management);
+    lines.push("ready".to_owned());
+    report.out(lines.join("\n"));
+    ready.set(true);
     let ended = tokio::select! {
         () = signals.next() => Ok(()),
         () = meanwhile(Rc::clone(&state)) => Ok(()),
@@ -144,9 +139,29 @@ where
     report.out("stopping: transactions in progress may end within 30 s; a second signal ends them at once");
     tokio::select! {
         () = stop(&state, GRACE) => {}
+        () = keep_time(&state, report) => {}
         () = signals.next() => {}
     }
     ended.map(|()| Some(state))
+}
+
+/// Starts the workers and opens every address.
+async fn open(
+    state: &State,
+    threads: usize,
+    on_failure: OnFailure,
+    clock: Clock,
+    report: &Report,
+) -> Result<(), Fault> {
+    let workers =
+        Workers::start(threads, clock).map_err(|error| Fault::System { what: "start a worker", error })?;
+    let failures = state.publish(workers);
+    if on_failure == OnFailure::Exit && !failures.is_empty() {
+        stop(state, Duration::ZERO).await;
+        return Err(Fault::NotOpened(failures));
+    }
+    failures.into_iter().for_each(|line| report.err(format!("steelyard: {line}{AGAIN}")));
+    Ok(())
 }
 
 /// `--no-listen`: one probe of everything.
@@ -162,7 +177,9 @@ async fn probe_only(plan: Plan, report: &Report) -> Result<(), Fault> {
         () = signals.next() => return Ok(()),
     }
     let probed = listing::probed(&state, &prober);
-    probed.lines.into_iter().for_each(|line| report.out(line));
+    if !probed.lines.is_empty() {
+        report.out(probed.lines.join("\n"));
+    }
     match probed.down {
         0 => Ok(()),
         down => Err(Fault::ServicesDown { down, bound: probed.bound }),
@@ -179,7 +196,9 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
     if args.strict && !read.refused.is_empty() {
         return Err(Fault::Refused(read.refused));
     }
-    read.refused.into_iter().for_each(|line| report.err(line));
+    if !read.refused.is_empty() {
+        report.err(read.refused.join("\n"));
+    }
     Ok(Plan {
         config: read.config,
         origin: args.config.display().to_string(),
@@ -194,9 +213,20 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-fn start_probing(state: &State, clock: Clock, report: &Report) -> (Prober, JoinHandle<()>) {
-    let report = report.clone();
-    let (prober, probing) = Prober::start(clock, seed(), move |t| report.out(listing::transition(t)));
+/// What comes UP before the list of what is served is printed is told by that list.
+fn start_probing(
+    state: &State,
+    clock: Clock,
+    report: &Report,
+    ready: &Rc<Cell<bool>>,
+) -> (Prober, JoinHandle<()>) {
+    let (report, ready) = (report.clone(), Rc::clone(ready));
+    let say = move |t: &Transition| {
+        if ready.get() {
+            report.out(listing::transition(t));
+        }
+    };
+    let (prober, probing) = Prober::start(clock, seed(), say);
     prober.reconfigure(state.targets());
     (prober, probing)
 }

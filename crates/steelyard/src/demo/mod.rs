@@ -39,18 +39,20 @@ pub struct DemoArgs {
 /// What the system refuses.
 pub fn run(args: &DemoArgs) -> Result<(), Fault> {
     let report = Report::start().map_err(|error| Fault::System { what: "start a thread", error })?;
-    let result = demonstrate(args, &report);
+    let mut result = demonstrate(args, &report);
+    for _ in 0..ATTEMPTS {
+        // A port that was free a moment ago may have found another taker.
+        if matches!(result, Err(Fault::NotOpened(_) | Fault::Management { .. })) {
+            result = demonstrate(args, &report);
+        }
+    }
     report.flush();
     result
 }
 
 fn demonstrate(args: &DemoArgs, report: &Report) -> Result<(), Fault> {
     let no_port = |error| Fault::System { what: "find a free port on loopback", error };
-    let listeners = SERVICES.map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)));
-    let mut services = Vec::new();
-    for ((name, delay), listener) in SERVICES.into_iter().zip(listeners) {
-        services.push((name, delay, listener.map_err(no_port)?));
-    }
+    let services = open_services().map_err(no_port)?;
     let vserver = free_address(8080).map_err(no_port)?;
     let nitro = free_address(9080).map_err(no_port)?;
     let text = configuration(vserver, &services).map_err(no_port)?;
@@ -80,6 +82,11 @@ fn demonstrate(args: &DemoArgs, report: &Report) -> Result<(), Fault> {
         summary(&state, &tally, report);
     }
     Ok(())
+}
+
+fn open_services() -> io::Result<Vec<(&'static str, Duration, TcpListener)>> {
+    let open = |(name, delay)| Ok((name, delay, TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?));
+    SERVICES.into_iter().map(open).collect()
 }
 
 fn configuration(vserver: SocketAddr, services: &[(&str, Duration, TcpListener)]) -> io::Result<String> {
@@ -178,5 +185,6 @@ const SERVICES: [(&str, Duration); 3] = [
     ("Service-HTTP-2", Duration::from_millis(10)),
     ("Service-HTTP-3", Duration::from_millis(20)),
 ];
+const ATTEMPTS: usize = 5;
 const WIDTH: usize = 22;
 const HEAD_EACH: u64 = 20;

@@ -59,30 +59,18 @@ fn vserver_fields(state: &State, vserver: &VirtualServer) -> Fields {
         ("hitsrate", rate(&recent, recent.counts.hits)),
     ]);
     fields.extend(traffic(&recent, Totals::of_vserver(vserver)));
-    for name in ["totalpktsrecvd", "totalpktssent"] {
-        fields.push((name, counter(0)));
-    }
+    fields.extend(zeros(&["totalpktsrecvd"], &["pktsrecvdrate"]));
+    fields.extend(zeros(&["totalpktssent"], &["pktssentrate"]));
     fields.extend([
-        ("pktsrecvdrate", json!(0)),
-        ("pktssentrate", json!(0)),
         ("curclntconnections", counter(live.connections.load(Relaxed))),
         ("cursrvrconnections", counter(servers)),
-        ("curpersistencesessions", counter(0)),
-        ("curbackuppersistencesessions", counter(0)),
-        ("surgecount", counter(0)),
-        ("svcsurgecount", counter(0)),
-        ("sothreshold", counter(0)),
-        ("totspillovers", counter(0)),
-        ("labelledconn", counter(0)),
-        ("pushlabel", counter(0)),
-        ("deferredreq", counter(0)),
-        ("deferredreqrate", json!(0)),
+    ]);
+    fields.extend(zeros(NO_SUCH_THING, &["deferredreqrate"]));
+    fields.extend([
         ("invalidrequestresponse", counter(live.invalid.load(Relaxed))),
         ("invalidrequestresponsedropped", counter(live.invalid.load(Relaxed))),
-        ("totvserverdownbackuphits", counter(0)),
-        ("curmptcpsessions", counter(0)),
-        ("cursubflowconn", counter(0)),
     ]);
+    fields.extend(zeros(&["totvserverdownbackuphits", "curmptcpsessions", "cursubflowconn"], &[]));
     Fields(fields)
 }
 
@@ -174,6 +162,13 @@ fn ttfb_ms(recent: &Recent, service: &Service) -> u64 {
     if count == 0 { 0 } else { ((mean_us + 500) / (SECOND_US / 1_000)).max(1) }
 }
 
+fn zeros(
+    counters: &'static [&'static str],
+    rates: &'static [&'static str],
+) -> impl Iterator<Item = (&'static str, Value)> {
+    counters.iter().map(|name| (*name, counter(0))).chain(rates.iter().map(|name| (*name, json!(0))))
+}
+
 fn counter(n: u64) -> Value {
     json!(n.to_string())
 }
@@ -190,3 +185,16 @@ pub fn state_text(state: ServiceState) -> &'static str {
         other => other.text(),
     }
 }
+
+/// Counters of a virtual server for what this program does not have.
+const NO_SUCH_THING: &[&str] = &[
+    "curpersistencesessions",
+    "curbackuppersistencesessions",
+    "surgecount",
+    "svcsurgecount",
+    "sothreshold",
+    "totspillovers",
+    "labelledconn",
+    "pushlabel",
+    "deferredreq",
+];

@@ -3,7 +3,7 @@
 
 use std::net::TcpListener;
 
-use crate::program::{Program, file, once, page};
+use crate::program::{Program, file, once, own_address, page};
 use crate::services::Service;
 
 /// Runs to the end: exit code, and the one line of standard error.
@@ -67,21 +67,24 @@ fn help_and_version_are_no_errors() {
 
 #[test]
 fn a_refused_line_ends_a_strict_run_and_leaves_the_rest_otherwise() {
-    let text = "enable ns feature LB\n\
-                add service s 127.30.0.1 HTTP 8001\n\
-                add lb vserver v HTTP 127.30.0.1 8080\n\
+    let ip = own_address(1);
+    let text = &format!(
+        "enable ns feature LB\n\
+                add service s {ip} HTTP 8001\n\
+                add lb vserver v HTTP {ip} 8080\n\
                 bind lb vserver v s\n\
-                add service t 300.1.1.1 HTTP 8001\n";
+                add service t 300.1.1.1 HTTP 8001\n"
+    );
     let path = file("refused", text);
     let path = path.to_str().unwrap();
-    let (code, error) = refused(&["run", "--config", path, "--nitro", "127.30.0.1:9081", "--strict"]);
+    let (code, error) = refused(&["run", "--config", path, "--nitro", &format!("{ip}:9081"), "--strict"]);
     assert_eq!(code, 1);
     assert!(error.starts_with(&format!("{path}:5:")), "{error}");
     assert!(error.contains("300.1.1.1"), "{error}");
 
-    let _s = Service::start("s", "127.30.0.1:8001");
-    let program = Program::run("127.30.0.1", text, &[]);
-    assert_eq!(page("127.30.0.1:8080"), "s");
+    let _s = Service::start("s", &format!("{ip}:8001"));
+    let program = Program::run(ip, text, &[]);
+    assert_eq!(page(&format!("{ip}:8080")), "s");
     program.signal(rustix::process::Signal::TERM);
     let (code, errors) = program.ended();
     assert_eq!(code, Some(0));
@@ -91,52 +94,59 @@ fn a_refused_line_ends_a_strict_run_and_leaves_the_rest_otherwise() {
 
 #[test]
 fn a_management_port_in_use_is_code_1() {
-    let _holder = TcpListener::bind("127.30.1.1:9080").unwrap();
+    let ip = own_address(3);
+    let _holder = TcpListener::bind(&format!("{ip}:9080")).unwrap();
     let path = file("management-in-use", "enable ns feature LB\n");
-    let (code, error) = refused(&["run", "--config", path.to_str().unwrap(), "--nitro", "127.30.1.1:9080"]);
+    let (code, error) =
+        refused(&["run", "--config", path.to_str().unwrap(), "--nitro", &format!("{ip}:9080")]);
     assert_eq!(code, 1);
     assert!(
-        error.contains("127.30.1.1:9080: address already in use") && error.contains("--nitro"),
+        error.contains(&format!("{ip}:9080: address already in use")) && error.contains("--nitro"),
         "{error}"
     );
 }
 
 #[test]
 fn an_address_in_use_ends_a_strict_run_and_is_tried_again_otherwise() {
-    let holder = TcpListener::bind("127.30.2.1:8080").unwrap();
-    let _s = Service::start("s", "127.30.2.1:8001");
-    let text = "enable ns feature LB\n\
-                add service s 127.30.2.1 HTTP 8001\n\
-                add lb vserver v HTTP 127.30.2.1 8080\n\
-                add lb vserver w HTTP 127.30.2.1 8081\n\
+    let ip = own_address(5);
+    let holder = TcpListener::bind(&format!("{ip}:8080")).unwrap();
+    let _s = Service::start("s", &format!("{ip}:8001"));
+    let text = &format!(
+        "enable ns feature LB\n\
+                add service s {ip} HTTP 8001\n\
+                add lb vserver v HTTP {ip} 8080\n\
+                add lb vserver w HTTP {ip} 8081\n\
                 bind lb vserver v s\n\
-                bind lb vserver w s\n";
+                bind lb vserver w s\n"
+    );
     let path = file("address-in-use", text);
     let path = path.to_str().unwrap();
-    let (code, error) = refused(&["run", "--config", path, "--nitro", "127.30.2.1:9081", "--strict"]);
+    let (code, error) = refused(&["run", "--config", path, "--nitro", &format!("{ip}:9081"), "--strict"]);
     assert_eq!(code, 1);
-    assert!(error.contains("v: cannot listen on 127.30.2.1:8080: address already in use"), "{error}");
+    assert!(error.contains(&format!("v: cannot listen on {ip}:8080: address already in use")), "{error}");
 
-    let program = Program::run("127.30.2.1", text, &[]);
+    let program = Program::run(ip, text, &[]);
     assert_eq!(program.stat("lbvserver", "v", "state"), "DOWN");
     assert_eq!(program.stat("lbvserver", "w", "state"), "UP");
-    assert_eq!(page("127.30.2.1:8081"), "s");
+    assert_eq!(page(&format!("{ip}:8081")), "s");
     drop(holder);
     program.wait_for_state("lbvserver", "v", "UP");
-    assert_eq!(page("127.30.2.1:8080"), "s");
+    assert_eq!(page(&format!("{ip}:8080")), "s");
 }
 
 #[test]
 fn explain_says_whom_it_asked() {
-    let (code, error) = refused(&["explain", "v", "--nitro", "http://127.30.3.1:9080"]);
+    let ip = own_address(7);
+    let other = own_address(8);
+    let (code, error) = refused(&["explain", "v", "--nitro", &format!("http://{ip}:9080")]);
     assert_eq!(code, 1);
-    assert!(error.contains("http://127.30.3.1:9080: connection refused"), "{error}");
-    let _other = Service::start("another program", "127.30.3.1:80");
-    let (code, error) = refused(&["explain", "v", "--nitro", "http://127.30.3.1"]);
+    assert!(error.contains(&format!("http://{ip}:9080: connection refused")), "{error}");
+    let _other = Service::start("another program", &format!("{ip}:80"));
+    let (code, error) = refused(&["explain", "v", "--nitro", &format!("http://{ip}")]);
     assert_eq!(code, 1);
     assert!(error.contains("not the answer of this program"), "{error}");
     let program =
-        Program::run("127.30.3.2", "enable ns feature LB\nadd lb vserver v HTTP 127.30.3.2 8080\n", &[]);
+        Program::run(other, &format!("enable ns feature LB\nadd lb vserver v HTTP {other} 8080\n"), &[]);
     let url = format!("http://{}", program.nitro_address());
     let (code, error) = refused(&["explain", "w w", "--nitro", &url]);
     assert_eq!(code, 1);

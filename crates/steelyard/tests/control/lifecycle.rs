@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use rustix::process::Signal;
 
-use crate::program::{Program, file, once, page, until};
+use crate::program::{Program, file, once, own_address, page, until};
 use crate::services::Service;
 
 fn one_service(ip: &str) -> String {
@@ -19,29 +19,32 @@ fn one_service(ip: &str) -> String {
 
 #[test]
 fn what_is_served_is_printed_before_the_line_ready() {
-    let ip = "127.33.0.1";
-    let _s = Service::start("s", "127.33.0.1:8001");
+    let ip = own_address(181);
+    let _s = Service::start("s", &format!("{ip}:8001"));
     let program = Program::run(ip, &one_service(ip), &[]);
     let seen = program.seen();
     assert_eq!(seen.last().unwrap(), "ready");
     let at = |text: &str| {
         seen.iter().position(|line| line == text).unwrap_or_else(|| panic!("{text:?} in {seen:?}"))
     };
-    assert_eq!(at("  s  127.33.0.1:8001  weight 1  UP"), at("v  127.33.0.1:8080  LEASTCONNECTION  UP") + 1);
-    at("management: http://127.33.0.1:9080/nitro/v1/stat/lbvserver");
+    assert_eq!(
+        at(&format!("  s  {ip}:8001  weight 1  UP")),
+        at(&format!("v  {ip}:8080  LEASTCONNECTION  UP")) + 1
+    );
+    at(&format!("management: http://{ip}:9080/nitro/v1/stat/lbvserver"));
 }
 
 #[test]
 fn a_signal_lets_transactions_end_and_closes_the_door() {
-    let ip = "127.33.1.1";
-    let s = Service::start("s", "127.33.1.1:8001");
+    let ip = own_address(183);
+    let s = Service::start("s", &format!("{ip}:8001"));
     let mut program = Program::run(ip, &one_service(ip), &[]);
     s.hold();
-    let waiting = std::thread::spawn(|| page("127.33.1.1:8080"));
+    let waiting = std::thread::spawn(move || page(&format!("{ip}:8080")));
     until("the request is with the service", || !s.requests_with("GET").is_empty());
     program.signal(Signal::TERM);
     program.wait_for("stopping");
-    until("no new connection", || TcpStream::connect("127.33.1.1:8080").is_err());
+    until("no new connection", || TcpStream::connect(&format!("{ip}:8080")).is_err());
     assert!(!program.is_over());
     s.release();
     assert_eq!(waiting.join().unwrap(), "s");
@@ -50,11 +53,13 @@ fn a_signal_lets_transactions_end_and_closes_the_door() {
 
 #[test]
 fn a_second_signal_does_not_wait() {
-    let ip = "127.33.2.1";
-    let s = Service::start("s", "127.33.2.1:8001");
+    let ip = own_address(185);
+    let s = Service::start("s", &format!("{ip}:8001"));
     let mut program = Program::run(ip, &one_service(ip), &[]);
     s.hold();
-    std::thread::spawn(|| crate::program::try_request("127.33.2.1:8080", "GET / HTTP/1.1\r\nHost: a\r\n"));
+    std::thread::spawn(move || {
+        crate::program::try_request(&format!("{ip}:8080"), "GET / HTTP/1.1\r\nHost: a\r\n")
+    });
     until("the request is with the service", || !s.requests_with("GET").is_empty());
     program.signal(Signal::INT);
     program.wait_for("stopping");
@@ -64,8 +69,8 @@ fn a_second_signal_does_not_wait() {
 
 #[test]
 fn features_that_the_file_does_not_enable_are_named_or_assumed() {
-    let ip = "127.33.3.1";
-    let _s = Service::start("s", "127.33.3.1:8001");
+    let ip = own_address(187);
+    let _s = Service::start("s", &format!("{ip}:8001"));
     let text = one_service(ip).replace("enable ns feature LB\n", "");
     let program = Program::run(ip, &text, &[]);
     assert!(
@@ -76,13 +81,13 @@ fn features_that_the_file_does_not_enable_are_named_or_assumed() {
     );
     drop(program);
     let _program = Program::run(ip, &text, &["--assume-features"]);
-    assert_eq!(page("127.33.3.1:8080"), "s");
+    assert_eq!(page(&format!("{ip}:8080")), "s");
 }
 
 #[test]
 fn no_listen_probes_once_and_opens_nothing() {
-    let ip = "127.33.4.1";
-    let s = Service::start("s", "127.33.4.1:8001");
+    let ip = own_address(189);
+    let s = Service::start("s", &format!("{ip}:8001"));
     let text = format!(
         "{}add service t {ip} HTTP 8002\nadd lb monitor m HTTP -successRetries 3\nbind service s -monitorName m\n",
         one_service(ip)
@@ -95,8 +100,8 @@ fn no_listen_probes_once_and_opens_nothing() {
     assert_eq!(
         lines.lines().collect::<Vec<_>>(),
         [
-            "s  127.33.4.1:8001  UP  m: Success - HTTP response code 200 received.",
-            "t  127.33.4.1:8002  DOWN (not bound)  tcp-default: Failure - TCP syn sent, reset received.",
+            &format!("s  {ip}:8001  UP  m: Success - HTTP response code 200 received."),
+            &format!("t  {ip}:8002  DOWN (not bound)  tcp-default: Failure - TCP syn sent, reset received."),
         ]
     );
     assert_eq!(s.requests_with("HEAD").len(), 1);
@@ -109,12 +114,12 @@ fn no_listen_probes_once_and_opens_nothing() {
 
 #[test]
 fn closed_output_does_not_end_it() {
-    let ip = "127.33.5.1";
-    let _s = Service::start("s", "127.33.5.1:8001");
+    let ip = own_address(191);
+    let _s = Service::start("s", &format!("{ip}:8001"));
     let mut program = Program::spawn(ip, &one_service(ip), &[]);
     program.close_output();
-    until("it serves", || TcpStream::connect("127.33.5.1:8080").is_ok());
-    assert_eq!(page("127.33.5.1:8080"), "s");
+    until("it serves", || TcpStream::connect(&format!("{ip}:8080")).is_ok());
+    assert_eq!(page(&format!("{ip}:8080")), "s");
     assert_eq!(program.nitro("/nitro/v1/stat/service").0, "HTTP/1.1 200 OK");
 }
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::program::{Program, once, page, request, until};
+use crate::program::{Program, once, own_address, page, request, until};
 use crate::services::Service;
 
 fn balanced(ip: &str, method: &str) -> (Vec<Service>, Program) {
@@ -22,7 +22,8 @@ fn balanced(ip: &str, method: &str) -> (Vec<Service>, Program) {
 
 #[test]
 fn a14_an_empty_system_answers_the_bare_envelope() {
-    let program = Program::run("127.32.0.1", "enable ns feature LB\n", &[]);
+    let ip = own_address(121);
+    let program = Program::run(ip, "enable ns feature LB\n", &[]);
     for object in ["lbvserver", "service"] {
         let (status, answer) = program.nitro(&format!("/nitro/v1/stat/{object}"));
         assert_eq!(status, "HTTP/1.1 200 OK");
@@ -38,9 +39,9 @@ fn a14_an_empty_system_answers_the_bare_envelope() {
 
 #[test]
 fn counters_are_strings_rates_and_ports_numbers_and_they_count() {
-    let ip = "127.32.1.1";
+    let ip = own_address(123);
     let (_services, program) = balanced(ip, "ROUNDROBIN");
-    (0..27).for_each(|_| drop(page("127.32.1.1:8080")));
+    (0..27).for_each(|_| drop(page(&format!("{ip}:8080"))));
     let (_, answer) = program.nitro("/nitro/v1/stat/lbvserver");
     let row = &answer["lbvserver"][0];
     for (field, value) in [
@@ -74,7 +75,8 @@ fn counters_are_strings_rates_and_ports_numbers_and_they_count() {
 
 #[test]
 fn a01_names_and_errors_are_found_under_every_encoding() {
-    let (_services, program) = balanced("127.32.2.1", "ROUNDROBIN");
+    let ip = own_address(125);
+    let (_services, program) = balanced(ip, "ROUNDROBIN");
     for id in ["lb%20v1", "lb%2520v1", "lb%2Bv1", "LB%20V1", "lb%20v1/"] {
         let (status, answer) = program.nitro(&format!("/nitro/v1/stat/lbvserver/{id}"));
         assert_eq!(
@@ -95,7 +97,8 @@ fn a01_names_and_errors_are_found_under_every_encoding() {
 
 #[test]
 fn other_verbs_foreign_pages_and_rebound_names_are_refused() {
-    let program = Program::run("127.32.3.1", "enable ns feature LB\n", &[]);
+    let ip = own_address(127);
+    let program = Program::run(ip, "enable ns feature LB\n", &[]);
     let nitro = program.nitro_address();
     for verb in ["POST", "PUT", "DELETE"] {
         let head =
@@ -117,8 +120,9 @@ fn other_verbs_foreign_pages_and_rebound_names_are_refused() {
 
 #[test]
 fn explain_shows_every_decision_as_it_was_taken() {
-    let (_services, program) = balanced("127.32.4.1", "ROUNDROBIN");
-    let served: Vec<String> = (0..9).map(|_| page("127.32.4.1:8080")).collect();
+    let ip = own_address(129);
+    let (_services, program) = balanced(ip, "ROUNDROBIN");
+    let served: Vec<String> = (0..9).map(|_| page(&format!("{ip}:8080"))).collect();
     let expected = [1, 2, 3, 1, 2, 3, 2, 3, 3].map(|n| format!("Service-HTTP-{n}"));
     assert_eq!(served, expected);
     let url = format!("http://{}", program.nitro_address());

@@ -19,6 +19,7 @@ pub struct Program {
     seen: Vec<String>,
     errors: Arc<Mutex<String>>,
     nitro: String,
+    file: PathBuf,
 }
 
 impl Program {
@@ -48,7 +49,7 @@ impl Program {
             let _ = stderr.read_to_string(&mut text);
             *kept.lock().unwrap() = text;
         });
-        Program { child, lines, seen: Vec::new(), errors, nitro }
+        Program { child, lines, seen: Vec::new(), errors, nitro, file }
     }
 
     /// Closes the pipe that its standard output goes to.
@@ -124,6 +125,7 @@ impl Drop for Program {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        let _ = std::fs::remove_file(&self.file);
     }
 }
 
@@ -132,6 +134,12 @@ fn follow(stdout: ChildStdout) -> Receiver<String> {
     let stdout = BufReader::new(stdout);
     std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| say.send(line)));
     lines
+}
+
+/// A loopback address that no other test has, of this run or of another one on the same machine.
+pub fn own_address(number: u8) -> &'static str {
+    let run = std::process::id();
+    format!("127.{}.{}.{number}", 64 + run / 256 % 128, run % 256).leak()
 }
 
 /// Runs the executable to its end.

@@ -3,7 +3,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ struct Inner {
     name: String,
     status: AtomicU16,
     held: AtomicBool,
+    delay_ms: AtomicU64,
     requests: Mutex<Vec<String>>,
 }
 
@@ -28,6 +29,7 @@ impl Service {
             name: name.to_owned(),
             status: AtomicU16::new(200),
             held: AtomicBool::new(false),
+            delay_ms: AtomicU64::new(0),
             requests: Mutex::default(),
         });
         let service = Service { inner };
@@ -44,6 +46,11 @@ impl Service {
     /// Answers with this status from now on.
     pub fn answer(&self, status: u16) {
         self.inner.status.store(status, Ordering::SeqCst);
+    }
+
+    /// Thinks so long before each answer from now on.
+    pub fn think(&self, delay: Duration) {
+        self.inner.delay_ms.store(delay.as_millis() as u64, Ordering::SeqCst);
     }
 
     /// Keeps requests without an answer from now on.
@@ -74,6 +81,7 @@ impl Service {
             };
             let head = String::from_utf8_lossy(&text.drain(..end).collect::<Vec<u8>>()).into_owned();
             self.inner.requests.lock().unwrap().push(head.clone());
+            std::thread::sleep(Duration::from_millis(self.inner.delay_ms.load(Ordering::SeqCst)));
             while self.inner.held.load(Ordering::SeqCst) {
                 std::thread::sleep(Duration::from_millis(5));
             }
