@@ -198,10 +198,7 @@ async fn converse(probe: &mut dyn Probe, stream: &mut TcpStream, clock: Clock) -
         match step {
             Step::Done(result) => return result,
             Step::Send(bytes) => {
-                // A service may answer before it has read everything, so a failed write is not yet the result.
-                if stream.write_all(&bytes).await.is_ok() {
-                    probe.sent(clock.now());
-                }
+                send(probe, stream, &bytes, clock).await;
                 step = Step::Wait;
             }
             Step::Wait => {
@@ -210,6 +207,22 @@ async fn converse(probe: &mut dyn Probe, stream: &mut TcpStream, clock: Clock) -
                     Ok(n) => probe.received(&buffer[..n], clock.now()),
                 }
             }
+        }
+    }
+}
+
+/// The clock is read before the write that hands over the last byte: read after it, a pause of this thread would make
+/// the service look faster than it is. A failed write is no result yet: the answer may be there already.
+async fn send(probe: &mut dyn Probe, stream: &mut TcpStream, bytes: &[u8], clock: Clock) {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let before = clock.now();
+        match stream.write(rest).await {
+            Ok(n @ 1..) => rest = rest.get(n..).unwrap_or_default(),
+            Ok(0) | Err(_) => return,
+        }
+        if rest.is_empty() {
+            probe.sent(before);
         }
     }
 }

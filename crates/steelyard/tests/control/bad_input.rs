@@ -95,7 +95,7 @@ fn a_refused_line_ends_a_strict_run_and_leaves_the_rest_otherwise() {
 #[test]
 fn a_management_port_in_use_is_code_1() {
     let ip = own_address(3);
-    let _holder = TcpListener::bind(&format!("{ip}:9080")).unwrap();
+    let _holder = TcpListener::bind(format!("{ip}:9080")).unwrap();
     let path = file("management-in-use", "enable ns feature LB\n");
     let (code, error) =
         refused(&["run", "--config", path.to_str().unwrap(), "--nitro", &format!("{ip}:9080")]);
@@ -109,7 +109,7 @@ fn a_management_port_in_use_is_code_1() {
 #[test]
 fn an_address_in_use_ends_a_strict_run_and_is_tried_again_otherwise() {
     let ip = own_address(5);
-    let holder = TcpListener::bind(&format!("{ip}:8080")).unwrap();
+    let holder = TcpListener::bind(format!("{ip}:8080")).unwrap();
     let _s = Service::start("s", &format!("{ip}:8001"));
     let text = &format!(
         "enable ns feature LB\n\

@@ -44,7 +44,7 @@ fn a_signal_lets_transactions_end_and_closes_the_door() {
     until("the request is with the service", || !s.requests_with("GET").is_empty());
     program.signal(Signal::TERM);
     program.wait_for("stopping");
-    until("no new connection", || TcpStream::connect(&format!("{ip}:8080")).is_err());
+    until("no new connection", || TcpStream::connect(format!("{ip}:8080")).is_err());
     assert!(!program.is_over());
     s.release();
     assert_eq!(waiting.join().unwrap(), "s");
@@ -118,7 +118,7 @@ fn closed_output_does_not_end_it() {
     let _s = Service::start("s", &format!("{ip}:8001"));
     let mut program = Program::spawn(ip, &one_service(ip), &[]);
     program.close_output();
-    until("it serves", || TcpStream::connect(&format!("{ip}:8080")).is_ok());
+    until("it serves", || TcpStream::connect(format!("{ip}:8080")).is_ok());
     assert_eq!(page(&format!("{ip}:8080")), "s");
     assert_eq!(program.nitro("/nitro/v1/stat/service").0, "HTTP/1.1 200 OK");
 }
