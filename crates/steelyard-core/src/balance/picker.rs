@@ -145,7 +145,7 @@ impl Picker {
     /// picker that took it. `None` when no service is left that admits work and is not among `tried`.
     pub fn pick(self: &Arc<Self>, now: Time, tried: &[Arc<Service>]) -> Option<(Arc<Picker>, usize)> {
         let mut ring = lock(&self.ring);
-        if ring.leaves.is_empty() && !self.slots.is_empty() {
+        if ring.retired {
             drop(ring);
             let successor = self.seat.current()?;
             return if Arc::ptr_eq(&successor, self) { None } else { successor.pick(now, tried) };

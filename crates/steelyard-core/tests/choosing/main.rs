@@ -5,4 +5,5 @@ mod golden;
 mod model;
 mod properties;
 mod rules;
+mod simulation;
 mod world;

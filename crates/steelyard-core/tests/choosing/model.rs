@@ -260,6 +260,12 @@ impl Model {
         (self.startup.left > 0).then_some(self.startup.reason)
     }
 
+    /// N of every service that admits work, by position, as it stands.
+    pub fn values(&self, records: &[Record]) -> Vec<(usize, u64)> {
+        let admitting = (0..self.entries.len()).filter(|at| self.admits(records, *at));
+        admitting.map(|at| (at, self.value(records, at))).collect()
+    }
+
     /// Where the service is in the ring.
     pub fn position(&self, service: usize) -> Option<usize> {
         self.settings.ring.iter().position(|(bound, _)| *bound == service)

@@ -1,7 +1,8 @@
 //! Who may be chosen: states, slow start's caps, services tried before, and what a service brings when it comes.
 
-use super::{Measures, Ring, SLOWED, STATE};
+use super::{Leaf, Measures, Ring, SLOWED, STATE};
 use crate::balance::picker::Slot;
+use crate::balance::round;
 use crate::balance::startup::StartupReason;
 use crate::service::ResponseTime;
 use crate::time::Time;
@@ -16,9 +17,14 @@ impl Ring {
         }
     }
 
-    fn unslow(&mut self, position: usize) {
-        if self.leaves[position].held & SLOWED != 0 {
+    pub(super) fn unslow(&mut self, position: usize) {
+        let Leaf { held, turns, weight, .. } = self.leaves[position];
+        if held & SLOWED != 0 {
             self.slowed -= 1;
+            if round(turns, weight) < self.round {
+                // The rounds that passed meanwhile leave it nothing to catch up with.
+                self.enter_round(position);
+            }
             self.release(position, SLOWED);
         }
     }
@@ -77,14 +83,18 @@ impl Ring {
         }
     }
 
+    /// A service takes part in the running round with all its turns (`spec/methods.md` 1.2).
+    fn enter_round(&mut self, position: usize) {
+        let leaf = &mut self.leaves[position];
+        let turns = self.round.saturating_mul(u64::from(leaf.weight));
+        let before = std::mem::replace(&mut leaf.turns, turns);
+        self.log.turns(position, before);
+    }
+
     /// A service began or ceased to admit work.
     fn turned(&mut self, position: usize, admits: bool, now: Time) {
         if admits {
-            // It enters the running round with all its turns (1.2).
-            let leaf = &mut self.leaves[position];
-            let turns = self.round.saturating_mul(u64::from(leaf.weight));
-            let before = std::mem::replace(&mut leaf.turns, turns);
-            self.log.turns(position, before);
+            self.enter_round(position);
             // Before the first request there is no load of others to be eased into.
             if let Some(ramps) = &mut self.ramps
                 && self.rate.total() > 0

@@ -44,6 +44,8 @@ pub(super) struct Ring {
     slowed: usize,
     pub(super) log: Log,
     next_tick: Time,
+    /// Another ring has taken over, or the virtual server is gone.
+    pub(super) retired: bool,
 }
 
 /// One service as the ring sees it.
@@ -88,6 +90,7 @@ impl Ring {
             slowed: 0,
             log: Log::new(setup.budget.clone()),
             next_tick: Time::from_us((slot_of(now) + 1) * SLOT_US),
+            retired: false,
         };
         if ring.ramps.is_some() || method.measures == Measures::Turns {
             ring.startup = Startup::over();
@@ -102,27 +105,12 @@ impl Ring {
     /// Takes over from the ring that served this virtual server until now. `from` gives the old position of each new
     /// one that was there before.
     pub(super) fn inherit(&mut self, old: &mut Ring, from: &[Option<usize>], now: Time) {
+        self.round = old.round;
         let mut to = vec![None; old.leaves.len()];
         for (new, was) in from.iter().enumerate() {
             if let Some(was) = *was {
                 to[was] = Some(new);
-                let (leaf, before) = (&mut self.leaves[new], &old.leaves[was]);
-                // A changed weight starts the round anew; otherwise the turns already taken in it count.
-                leaf.turns = if leaf.weight == before.weight {
-                    before.turns
-                } else {
-                    round(before.turns, before.weight).saturating_mul(u64::from(leaf.weight))
-                };
-                if self.method.measures == old.method.measures {
-                    (leaf.time_us, leaf.seen, leaf.pending) = (before.time_us, before.seen, before.pending);
-                }
-                if let (Some(ramps), Some(before)) = (&mut self.ramps, &old.ramps) {
-                    ramps.adopt(new, before, was);
-                }
-                if before.admits() {
-                    leaf.held = 0;
-                    self.enter(new);
-                }
+                self.inherit_service(new, old, was);
             }
         }
         // The cursor keeps pointing at the last selected service, or at its nearest predecessor that is left.
@@ -132,7 +120,6 @@ impl Ring {
         {
             self.window = Some(window.moved(self.leaves.len(), |position| to[position]));
         }
-        self.round = old.round;
         self.startup = if self.ramps.is_some() || self.method.measures == Measures::Turns {
             Startup::over()
         } else {
@@ -143,8 +130,33 @@ impl Ring {
         self.next_tick = old.next_tick;
     }
 
+    /// Takes over the service at `new` from where it was in the old ring.
+    fn inherit_service(&mut self, new: usize, old: &Ring, was: usize) {
+        let (leaf, before) = (&mut self.leaves[new], &old.leaves[was]);
+        // A changed weight starts the round anew; otherwise the turns already taken in it count.
+        leaf.turns = if leaf.weight == before.weight {
+            before.turns
+        } else {
+            round(before.turns, before.weight).saturating_mul(u64::from(leaf.weight))
+        };
+        if self.method.measures == old.method.measures {
+            (leaf.time_us, leaf.seen, leaf.pending) = (before.time_us, before.seen, before.pending);
+        }
+        if !before.admits() {
+            return;
+        }
+        leaf.held = before.held & SLOWED;
+        self.slowed += usize::from(leaf.held != 0);
+        self.enter(new);
+        match (&mut self.ramps, &old.ramps) {
+            (Some(ramps), Some(before)) => ramps.adopt(new, before, was),
+            _ => self.unslow(new),
+        }
+    }
+
     /// Lets go of everything: this ring decides no more.
     pub(super) fn retire(&mut self) {
+        self.retired = true;
         self.leaves = Box::new([]);
         self.tree = Tree::new(std::iter::empty());
         self.window = None;
