@@ -73,7 +73,6 @@ pub struct Counters {
 pub struct Workers {
     threads: Vec<JoinHandle<()>>,
     mailboxes: Vec<Arc<Mailbox>>,
-    #[allow(dead_code)]
     counters: Arc<Counters>,
     /// Open addresses. A lease is held by every listener of its address.
     open: BTreeMap<SocketAddr, Weak<()>>,
@@ -88,7 +87,8 @@ impl Workers {
     /// # Errors
     /// What the system refuses: a thread, an epoll instance, a descriptor.
     pub fn start(threads: usize, clock: Clock) -> io::Result<Workers> {
-        raise_descriptor_limit();
+        let threads = threads.max(1);
+        let limits = limits(raise_descriptor_limit(), threads);
         let counters = Arc::new(Counters::default());
         let mut workers = Workers {
             threads: Vec::new(),
@@ -97,9 +97,9 @@ impl Workers {
             open: BTreeMap::new(),
             closing: Vec::new(),
         };
-        for number in 0..threads.max(1) {
+        for number in 0..threads {
             let mailbox = Arc::new(Mailbox::new()?);
-            let worker = Worker::new(Limits::default(), clock, Arc::clone(&mailbox), Arc::clone(&counters))?;
+            let worker = Worker::new(limits.clone(), clock, Arc::clone(&mailbox), Arc::clone(&counters))?;
             let name = format!("worker-{number}");
             workers.threads.push(std::thread::Builder::new().name(name).spawn(move || worker.run_or_exit())?);
             workers.mailboxes.push(mailbox);
@@ -134,7 +134,6 @@ impl Workers {
     }
 
     /// What the workers have counted so far.
-    #[allow(dead_code)]
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
@@ -191,8 +190,22 @@ fn in_use_here() -> io::Error {
     io::Error::new(io::ErrorKind::AddrInUse, "another virtual server has this address and port")
 }
 
-/// A limit that cannot be raised is no reason not to serve: accept copes with a shortage.
-fn raise_descriptor_limit() {
+/// Raises the limit of open descriptors to what the host allows and returns it. One that cannot be raised is no reason
+/// not to serve.
+fn raise_descriptor_limit() -> u64 {
     let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    let in_force = if setrlimit(Resource::Nofile, raised).is_ok() { limit.maximum } else { limit.current };
+    in_force.unwrap_or(u64::MAX)
 }
+
+/// Every client may need a server-side connection, so clients get half of the descriptors: more would be let in only
+/// to be answered 502.
+fn limits(descriptors: u64, threads: usize) -> Limits {
+    let for_traffic = descriptors.saturating_sub(OWN_DESCRIPTORS) / 2 / threads as u64;
+    let defaults = Limits::default();
+    Limits { clients: defaults.clients.min(for_traffic as usize).max(1), ..defaults }
+}
+
+/// Listeners, epoll instances, probes, the management port.
+const OWN_DESCRIPTORS: u64 = 32;

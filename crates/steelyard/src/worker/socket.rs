@@ -129,6 +129,9 @@ impl Sockets {
             }
             established = flags.contains(EventFlags::OUT);
             socket.connecting = !established;
+            if established && socket.finishing && socket.queue.is_empty() {
+                let _ = rustix::net::shutdown(&socket.fd, Shutdown::Write);
+            }
         }
         socket.hangup |= down || flags.contains(EventFlags::RDHUP);
         socket.readable |= socket.hangup || flags.contains(EventFlags::IN);

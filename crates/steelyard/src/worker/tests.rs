@@ -91,3 +91,11 @@ fn an_address_is_opened_again_while_its_old_listeners_are_being_closed() {
     }
     workers.stop(Duration::ZERO);
 }
+
+#[test]
+fn clients_never_take_the_descriptors_that_their_requests_need() {
+    assert_eq!(limits(20_032, 4).clients, 2_500);
+    assert_eq!(limits(64, 2).clients, 8);
+    assert_eq!(limits(10, 2).clients, 1);
+    assert_eq!(limits(u64::MAX, 1).clients, Limits::default().clients);
+}

@@ -168,6 +168,17 @@ fn what_the_peer_does_not_take_is_queued_and_drains_in_order() {
 }
 
 #[test]
+fn a_finish_before_the_connect_has_succeeded_is_kept() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut sockets = Sockets::new(Clock::start()).unwrap();
+    sockets.connect(ID, listener.local_addr().unwrap());
+    sockets.finish(ID);
+    let mut peer = listener.accept().unwrap().0;
+    assert!(turn(&mut sockets));
+    assert_eq!(peer.read(&mut [0]).unwrap(), 0);
+}
+
+#[test]
 fn a_graceful_close_sends_the_queue_and_outlives_a_peer_that_is_still_sending() {
     let (mut sockets, mut peer) = accepted();
     let block = [b'x'; 64 << 10];
