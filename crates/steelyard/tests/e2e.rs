@@ -1,0 +1,80 @@
+//! End-to-end tests: the real executable, real services, real sockets, each case a named test in one process.
+//!
+//! # How to write one
+//!
+//! ```ignore
+//! fn s99_what_must_hold() {
+//!     let place = Place::new();                                   // an address and a folder of its own
+//!     let s1 = TestService::plain(place.service(1));              // answers 200, keeps its own record
+//!     let s2 = TestService::start(place.service(2), |x| {         // ... or does whatever the closure does
+//!         std::thread::sleep(Duration::from_millis(30));
+//!         x.answer(500, b"no")
+//!     });
+//!     let program = Program::start(&place, "LEASTCONNECTION", &[&s1, &s2]); // virtual server `v`, services s1, s2
+//!     let mut client = program.client();
+//!     assert_eq!(client.get("/").status(), 200);
+//!     assert_eq!(s1.begun(), 1);
+//!     program.wait_at_rest();                                     // active is 0 everywhere, or the test fails
+//! }
+//! ```
+//!
+//! and its name in the `trials!` list at the top of its module. The parts:
+//!
+//! - [`place`]: addresses and folder. Ports are fixed, the address 127.x.y.z is the test's own.
+//! - [`service`]: [`service::TestService`], its record ([`service::Entry`]: what came on which connection, when it
+//!   began and ended), [`service::Gate`] to hold requests until the test releases them, `wait_for` a condition.
+//! - [`client`]: bytes as given (`send`), requests and strict answers (`get`, `request`, `answer`), half-close,
+//!   reset, and how a connection ends.
+//! - [`program`]: start with services or with a whole ns.conf, NITRO counters, memory, stop. When a test fails, what
+//!   the program wrote is printed.
+//!
+//! Expected values come from the documents, never from the output. Waits are for conditions and bounded; no upper
+//! bound is ever put on a measured time. `cargo test -p steelyard --test e2e -- NAME` runs one.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+/// Tests as [`libtest_mimic::Trial`]s, named after their module and function.
+macro_rules! trials {
+    ($($name:ident),* $(,)?) => {
+        vec![$(libtest_mimic::Trial::test(
+            format!("{}::{}", module_path!().trim_start_matches("e2e::"), stringify!($name)),
+            || { $name(); Ok(()) },
+        )),*]
+    };
+}
+
+#[path = "e2e/accounting.rs"]
+mod accounting;
+#[path = "e2e/client.rs"]
+mod client;
+#[path = "e2e/conformance.rs"]
+mod conformance;
+#[path = "e2e/failing.rs"]
+mod failing;
+#[path = "e2e/hostile.rs"]
+mod hostile;
+#[path = "e2e/lifecycle.rs"]
+mod lifecycle;
+#[path = "e2e/message.rs"]
+mod message;
+#[path = "e2e/place.rs"]
+mod place;
+#[path = "e2e/program.rs"]
+mod program;
+#[path = "e2e/relaying.rs"]
+mod relaying;
+#[path = "e2e/service.rs"]
+mod service;
+
+fn main() -> std::process::ExitCode {
+    let mut arguments = libtest_mimic::Arguments::from_args();
+    // Most of a test is waiting.
+    arguments.test_threads.get_or_insert(6);
+    // The one that takes longest begins first.
+    let mut trials = hostile::trials();
+    trials.extend(conformance::trials());
+    trials.extend(relaying::trials());
+    trials.extend(failing::trials());
+    trials.extend(accounting::trials());
+    trials.extend(lifecycle::trials());
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
