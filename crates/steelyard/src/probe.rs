@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
 use steelyard_core::monitor::schedule::{Due, ProbeKey, Schedule, Target, Transition};
 use steelyard_core::monitor::{ConnectFault, Probe, ProbeResult, Stage, Step};
 use steelyard_core::service::{Service, State};
@@ -33,6 +34,8 @@ struct Inner {
     schedule: RefCell<Schedule>,
     running: RefCell<BTreeMap<ProbeKey, AbortHandle>>,
     in_flight: Cell<usize>,
+    /// Most probes at one time.
+    room: usize,
     clock: Clock,
     /// Something is due earlier than the loop knows, or there is room again.
     changed: Notify,
@@ -51,6 +54,7 @@ impl Prober {
             schedule: RefCell::new(Schedule::new(seed)),
             running: RefCell::default(),
             in_flight: Cell::new(0),
+            room: room(),
             clock,
             changed: Notify::new(),
             on_transition: Box::new(on_transition),
@@ -100,10 +104,10 @@ impl Prober {
         let inner = &self.inner;
         loop {
             let now = inner.clock.now();
-            let room = MAX_IN_FLIGHT.saturating_sub(inner.in_flight.get());
+            let room = inner.room.saturating_sub(inner.in_flight.get());
             let due = inner.schedule.borrow_mut().take_due(now, room);
             due.into_iter().for_each(|due| self.begin(due));
-            let next = inner.schedule.borrow().next_due().filter(|_| inner.in_flight.get() < MAX_IN_FLIGHT);
+            let next = inner.schedule.borrow().next_due().filter(|_| inner.in_flight.get() < inner.room);
             match next {
                 Some(at) => {
                     let wait = Duration::from_micros(at.since_us(inner.clock.now()));
@@ -163,7 +167,7 @@ impl Drop for Slot {
     }
 }
 
-/// Runs one probe to its result. The stream comes back when it is still open.
+/// Runs one probe to its result. The stream comes back when an answer may still be under way on it.
 async fn carry_out(
     probe: &mut dyn Probe,
     to: SocketAddr,
@@ -176,7 +180,11 @@ async fn carry_out(
         Ok(Err(why)) => return (probe.connect_failed(why), None),
         Err(_) => return (probe.timed_out(Stage::Connect), None),
     };
-    match timeout_at(deadline, converse(probe, &mut stream, clock)).await {
+    let first = match probe.connected(clock.now()) {
+        Step::Done(result) => return (result, None),
+        step => step,
+    };
+    match timeout_at(deadline, converse(probe, first, &mut stream, clock)).await {
         Ok(result) => (result, Some(stream)),
         Err(_) => (probe.timed_out(Stage::Response), Some(stream)),
     }
@@ -191,9 +199,9 @@ async fn connect(to: SocketAddr) -> Result<TcpStream, ConnectFault> {
     Ok(stream)
 }
 
-async fn converse(probe: &mut dyn Probe, stream: &mut TcpStream, clock: Clock) -> ProbeResult {
+async fn converse(probe: &mut dyn Probe, first: Step, stream: &mut TcpStream, clock: Clock) -> ProbeResult {
     let mut buffer = [0u8; 4_096];
-    let mut step = probe.connected(clock.now());
+    let mut step = first;
     loop {
         match step {
             Step::Done(result) => return result,
@@ -225,6 +233,12 @@ async fn send(probe: &mut dyn Probe, stream: &mut TcpStream, bytes: &[u8], clock
             probe.sent(before);
         }
     }
+}
+
+/// A quarter of the descriptors at most: traffic needs the others.
+fn room() -> usize {
+    let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    usize::try_from(descriptors / 4).unwrap_or(MAX_IN_FLIGHT).clamp(1, MAX_IN_FLIGHT)
 }
 
 /// Whose fault is it? What this host lacks must not take a service down.
@@ -260,7 +274,7 @@ async fn hang_up(mut stream: TcpStream) {
     let _ = timeout(HANG_UP_TIME, drain).await;
 }
 
-/// Probes with an open socket at one time; later ones wait. Leaves descriptors to traffic.
+/// Probes with an open socket at one time; later ones wait.
 const MAX_IN_FLIGHT: usize = 1_000;
 const HANG_UP_BYTES: usize = 65_536;
 const HANG_UP_TIME: Duration = Duration::from_millis(500);

@@ -117,6 +117,9 @@ where
         nitro::listen(plan.nitro).await.map_err(|error| Fault::Management { address: plan.nitro, error })?;
     let management = listener.local_addr().unwrap_or(plan.nitro);
     let clock = Clock::start();
+    // Before the first probe: workers raise the limit of descriptors, and need theirs first.
+    let workers = Workers::start(plan.threads, clock)
+        .map_err(|error| Fault::System { what: "start a worker", error })?;
     let state = Rc::new(State::new(plan.config, clock));
     let ready = Rc::new(Cell::new(false));
     let (prober, probing) = start_probing(&state, clock, report, &ready);
@@ -125,7 +128,7 @@ where
         () = prober.first_results(FIRST_RESULTS.min(state.longest_probe() + SPARE)) => {}
         () = signals.next() => return Ok(None),
     }
-    open(&state, plan.threads, plan.on_failure, clock, report).await?;
+    open(&state, workers, plan.on_failure, report).await?;
     let mut lines = listing::served(&state, &prober, &plan.origin, management);
     lines.push("ready".to_owned());
     report.out(lines.join("\n"));
@@ -145,16 +148,8 @@ where
     ended.map(|()| Some(state))
 }
 
-/// Starts the workers and opens every address.
-async fn open(
-    state: &State,
-    threads: usize,
-    on_failure: OnFailure,
-    clock: Clock,
-    report: &Report,
-) -> Result<(), Fault> {
-    let workers =
-        Workers::start(threads, clock).map_err(|error| Fault::System { what: "start a worker", error })?;
+/// Opens every address.
+async fn open(state: &State, workers: Workers, on_failure: OnFailure, report: &Report) -> Result<(), Fault> {
     let failures = state.publish(workers);
     if on_failure == OnFailure::Exit && !failures.is_empty() {
         stop(state, Duration::ZERO).await;

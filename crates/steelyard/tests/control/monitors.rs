@@ -250,3 +250,23 @@ fn a_service_that_accepts_and_says_nothing_is_down_and_says_why() {
     silent.release();
     program.wait_for_state("service", "s", "UP");
 }
+
+/// 100 services, 40 descriptors: probes wait for one another, and what this host lacks takes no service down.
+#[test]
+fn m23_o01_too_few_descriptors_take_no_service_down() {
+    let ip = own_address(77);
+    let _s = Service::start("s", &format!("{ip}:8001"));
+    let mut text = "enable ns feature LB\n".to_owned();
+    for n in 0..100 {
+        text += &format!("add serviceGroup g{n} HTTP\nbind serviceGroup g{n} {ip} 8001\n");
+        text += &format!("add service s{n} {ip} HTTP {}\n", if n == 0 { 8001 } else { 9000 + n });
+    }
+    text += "add lb monitor m TCP -destPort 8001\n";
+    for n in 1..100 {
+        text += &format!("bind service s{n} -monitorName m\n");
+    }
+    let program = Program::limited(ip, &text, 40);
+    for n in 0..100 {
+        program.wait_for_state("service", &format!("s{n}"), "UP");
+    }
+}

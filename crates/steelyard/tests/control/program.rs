@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::Value;
 
 /// A program that serves; killed when dropped.
@@ -26,6 +26,15 @@ impl Program {
     /// Runs `configuration` with its management on `ip`:9080 and waits for the line `ready`.
     pub fn run(ip: &str, configuration: &str, arguments: &[&str]) -> Program {
         let mut program = Program::spawn(ip, configuration, arguments);
+        program.wait_for("ready");
+        program
+    }
+
+    /// As `run`, with at most so many descriptors from the start, or very nearly.
+    pub fn limited(ip: &str, configuration: &str, descriptors: u64) -> Program {
+        let mut program = Program::spawn(ip, configuration, &[]);
+        let limit = Rlimit { current: Some(descriptors), maximum: Some(descriptors) };
+        prlimit(Some(Pid::from_child(&program.child)), Resource::Nofile, limit).unwrap();
         program.wait_for("ready");
         program
     }
