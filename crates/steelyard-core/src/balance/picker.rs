@@ -53,7 +53,8 @@ pub struct Picker {
     seat: Arc<Seat>,
 }
 
-/// One bound service, readable without the lock.
+/// One bound service, readable without the lock: one cache line.
+#[repr(align(64))]
 pub(super) struct Slot {
     pub(super) service: Arc<Service>,
     /// TTFB samples not yet in the window: their number in the upper 20 bits, their sum in microseconds below.
@@ -173,8 +174,12 @@ impl Picker {
     /// A transaction of the service at `position` has ended.
     #[inline]
     pub fn ended(&self, position: usize) {
-        self.slots[position].service.end();
-        self.active_changed(position);
+        let service = &self.slots[position].service;
+        if self.setup.method.measures.active() {
+            self.change(position, None, || service.end());
+        } else {
+            service.end();
+        }
         self.tell_others(position, |watch, at| watch.active_changed(at));
     }
 
@@ -306,19 +311,24 @@ impl Picker {
         reasons
     }
 
-    /// Renews the service's value now if the lock is free, else leaves that to the next pick.
+    /// Makes a change to the service, and renews its value at once if the lock is free; else leaves that to the next
+    /// pick.
     #[inline]
-    fn touch(&self, position: usize, now: Option<Time>) {
-        match self.ring.try_lock() {
-            Ok(mut ring) => {
-                if let Some(now) = now {
-                    ring.advance(&self.slots, now);
-                }
-                ring.absorb(position, &self.slots);
+    fn change(&self, position: usize, now: Option<Time>, change: impl FnOnce()) {
+        let mut ring = match self.ring.try_lock() {
+            Ok(ring) => ring,
+            Err(TryLockError::Poisoned(held)) => held.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                change();
+                return self.dirty.mark(position);
             }
-            Err(TryLockError::WouldBlock) => self.dirty.mark(position),
-            Err(TryLockError::Poisoned(held)) => held.into_inner().absorb(position, &self.slots),
+        };
+        if let Some(now) = now {
+            ring.advance(&self.slots, now);
         }
+        ring.fetch(position, &self.slots);
+        change();
+        ring.absorb(position, &self.slots);
     }
 }
 
@@ -326,14 +336,13 @@ impl Watch for Picker {
     #[inline]
     fn active_changed(&self, position: usize) {
         if self.setup.method.measures.active() {
-            self.touch(position, None);
+            self.change(position, None, || ());
         }
     }
 
     fn ttfb_sampled(&self, position: usize, ttfb_us: u64, now: Time) {
         if self.setup.method.measures == crate::balance::Measures::Ttfb {
-            self.slots[position].add_ttfb(ttfb_us);
-            self.touch(position, Some(now));
+            self.change(position, Some(now), || self.slots[position].add_ttfb(ttfb_us));
         }
     }
 

@@ -140,17 +140,17 @@ impl Traffic {
     }
 }
 
-/// A live service or group member.
+/// A live service or group member. What every transaction touches shares the first cache line, which is its own.
+#[repr(C, align(128))]
 pub struct Service {
-    name: Box<str>,
-    address: SocketAddr,
     hot: Hot,
     /// Counters for `stat` and for the windowed methods.
     pub traffic: Arc<Traffic>,
+    name: Box<str>,
+    address: SocketAddr,
     bindings: Mutex<Bindings>,
 }
 
-#[repr(align(128))]
 struct Hot {
     active: AtomicU64,
     generation: AtomicU64,

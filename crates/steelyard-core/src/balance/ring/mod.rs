@@ -7,6 +7,8 @@
 mod eligible;
 mod measured;
 
+use std::hint::black_box;
+
 use crate::balance::log::{Log, Pick, Reason, Rule};
 use crate::balance::picker::{Setup, Slot};
 use crate::balance::rates::Rate;
@@ -48,8 +50,9 @@ pub(super) struct Ring {
     pub(super) retired: bool,
 }
 
-/// One service as the ring sees it.
+/// One service as the ring sees it: one cache line.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 pub(super) struct Leaf {
     pub(super) weight: u32,
     /// Why it must not be chosen: a state in the low bits, [`SLOWED`], [`TRIED`]; 0 when it may.
@@ -191,6 +194,7 @@ impl Ring {
                 last: self.last,
             });
             self.last = Some(position);
+            self.fetch(position, slots);
             slots[position].service.begin();
             self.account(position, slots);
         }
@@ -198,6 +202,15 @@ impl Ring {
             self.release(position, TRIED);
         }
         selected
+    }
+
+    /// Asks memory for all that a change at `position` needs, at once: each counter that is written waits for what was
+    /// asked for before it, so in a large ring one miss would follow the other.
+    #[inline]
+    pub(super) fn fetch(&self, position: usize, slots: &[Slot]) {
+        if let Some(leaf) = self.leaves.get(position) {
+            black_box((slots[position].service.active(), leaf.metric, self.tree.key(position)));
+        }
     }
 
     /// What a selection changes: the turn, the counts, the ramp, the value.
