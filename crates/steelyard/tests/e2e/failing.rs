@@ -9,7 +9,7 @@ use crate::hostile::input;
 use crate::place::Place;
 use crate::program::Program;
 use crate::relaying::pattern;
-use crate::service::{Gate, TestService, Then};
+use crate::service::{Gate, TestService, Then, wait_for};
 
 pub fn trials() -> Vec<Trial> {
     trials![
@@ -26,6 +26,7 @@ pub fn trials() -> Vec<Trial> {
         a_reset_before_the_answer_is_502,
         no_service_that_accepts_is_503_or_502_and_the_connection_lives,
         a_virtual_server_without_services_up_resets,
+        a_connected_client_gets_503_while_no_service_is_up,
         a_client_that_goes_away_frees_its_service,
     ]
 }
@@ -226,12 +227,45 @@ fn a_virtual_server_without_services_up_resets() {
     let config = crate::program::config(&place, "ROUNDROBIN", &[place.service(1)]);
     let program = Program::launch(&place, &format!("{config}disable service s1\n"));
     // RST at once, or after the handshake that the kernel completes by itself: never an answer.
-    crate::service::wait_for("the virtual server's listener", || {
+    wait_for("the virtual server's listener", || {
         match crate::client::Client::try_connect(program.vserver()) {
             Ok(mut client) => client.read_to_end() == (Vec::new(), End::Reset),
             Err(_) => false,
         }
     });
+    program.wait_at_rest();
+}
+
+fn a_connected_client_gets_503_while_no_service_is_up() {
+    let place = Place::new();
+    let s1 = TestService::plain(place.service(1));
+    let (vserver, service) = (place.vserver(0), s1.address());
+    let program = Program::start_with(
+        &place,
+        &format!(
+            "enable ns feature LB\n\
+             add lb vserver v HTTP {} {}\n\
+             add service s1 {} HTTP {}\n\
+             bind lb vserver v s1\n\
+             add lb monitor quick TCP -interval 100 MSEC -resptimeout 50 MSEC -retries 1 -downTime 100 MSEC\n\
+             bind service s1 -monitorName quick\n",
+            vserver.ip(),
+            vserver.port(),
+            service.ip(),
+            service.port()
+        ),
+    );
+    let mut client = program.client();
+    assert_eq!(client.get("/").status(), 200);
+    s1.stop();
+    wait_for("503", || match client.get("/").status() {
+        503 => true,
+        // The service is gone, and its monitor has not said so yet.
+        502 => false,
+        status => panic!("{status}"),
+    });
+    let _back = TestService::plain(service);
+    wait_for("the service to be UP again", || client.get("/").status() == 200);
     program.wait_at_rest();
 }
 
