@@ -2,6 +2,7 @@
 
 mod histories;
 mod keys;
+mod reconfiguration;
 mod rounds;
 mod threads;
 mod tree;

@@ -3,8 +3,8 @@
 //!
 //! A failing seed is printed with the command that replays it.
 
-mod plan;
-mod random;
+pub mod plan;
+pub mod random;
 mod site;
 
 use std::collections::BTreeMap;
