@@ -25,6 +25,7 @@
 //!   began and ended), [`service::Gate`] to hold requests until the test releases them, `wait_for` a condition.
 //! - [`client`]: bytes as given (`send`), requests and strict answers (`get`, `request`, `answer`), half-close,
 //!   reset, and how a connection ends.
+//! - [`explain`]: recorded decisions, each read once more by the documented rule.
 //! - [`program`]: start with services or with a whole ns.conf, NITRO counters, memory, stop. When a test fails, what
 //!   the program wrote is printed.
 //!
@@ -44,16 +45,24 @@ macro_rules! trials {
 
 #[path = "e2e/accounting.rs"]
 mod accounting;
+#[path = "e2e/bandwidth.rs"]
+mod bandwidth;
+#[path = "e2e/choosing.rs"]
+mod choosing;
 #[path = "e2e/client.rs"]
 mod client;
 #[path = "e2e/conformance.rs"]
 mod conformance;
+#[path = "e2e/explain.rs"]
+mod explain;
 #[path = "e2e/failing.rs"]
 mod failing;
 #[path = "e2e/hostile.rs"]
 mod hostile;
 #[path = "e2e/lifecycle.rs"]
 mod lifecycle;
+#[path = "e2e/measured.rs"]
+mod measured;
 #[path = "e2e/message.rs"]
 mod message;
 #[path = "e2e/place.rs"]
@@ -62,6 +71,8 @@ mod place;
 mod program;
 #[path = "e2e/relaying.rs"]
 mod relaying;
+#[path = "e2e/selection.rs"]
+mod selection;
 #[path = "e2e/service.rs"]
 mod service;
 
@@ -76,5 +87,9 @@ fn main() -> std::process::ExitCode {
     trials.extend(failing::trials());
     trials.extend(accounting::trials());
     trials.extend(lifecycle::trials());
+    trials.extend(selection::trials());
+    trials.extend(measured::trials());
+    trials.extend(choosing::trials());
+    trials.extend(bandwidth::trials());
     libtest_mimic::run(&arguments, trials).exit_code()
 }

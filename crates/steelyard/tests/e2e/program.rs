@@ -79,6 +79,11 @@ impl Program {
         self.vserver
     }
 
+    /// What `--nitro` of a client command names.
+    pub fn nitro_url(&self) -> String {
+        format!("http://{}", self.nitro)
+    }
+
     /// The elements of `GET /nitro/v1/stat/<resource>`.
     pub fn stat(&self, resource: &str) -> Vec<Value> {
         let mut client = Client::connect(self.nitro);

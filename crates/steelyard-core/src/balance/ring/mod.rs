@@ -48,6 +48,8 @@ pub(super) struct Ring {
     next_tick: Time,
     /// Another ring has taken over, or the virtual server is gone.
     pub(super) retired: bool,
+    /// When the last decision was taken; the log never goes back.
+    latest: Time,
 }
 
 /// One service as the ring sees it: one cache line.
@@ -94,6 +96,7 @@ impl Ring {
             log: Log::new(setup.budget.clone()),
             next_tick: Time::from_us((slot_of(now) + 1) * SLOT_US),
             retired: false,
+            latest: now,
         };
         if ring.ramps.is_some() || method.measures == Measures::Turns {
             ring.startup = Startup::over();
@@ -181,13 +184,15 @@ impl Ring {
     /// left out.
     #[inline]
     pub(super) fn pick(&mut self, slots: &[Slot], now: Time, tried: &[usize]) -> Option<usize> {
+        // Who waited for the lock brings an older time than who had it.
+        self.latest = self.latest.max(now);
         for &position in tried {
             self.hold(position, TRIED);
         }
         let selected = self.tree.pick(self.last.unwrap_or(usize::MAX));
         if let Some(position) = selected {
             self.log.pick(Pick {
-                at_us: now.as_us(),
+                at_us: self.latest.as_us(),
                 reason: self.reason(tried),
                 rule: self.rule(),
                 selected: position,
