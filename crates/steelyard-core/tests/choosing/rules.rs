@@ -329,6 +329,20 @@ fn s19_weights_10_and_1_split_open_sessions_10_to_1() {
     assert_eq!([world.services[0].active(), world.services[1].active()], [40, 4]);
 }
 
+/// Case S26: the documentation's example, plain and weighted, by requests that never end.
+#[test]
+fn s26_the_documented_order() {
+    for (weights, expected) in [([1, 1, 1], [3, 3, 3, 1, 3, 2]), ([2, 3, 4], [3, 3, 3, 3, 3, 2])] {
+        let mut world = World::settled(Plan::new("LEASTRESPONSETIME", &weights));
+        for (number, active, ttfb_s) in [(1, 3, 2), (2, 7, 1), (3, 0, 2)] {
+            world.open(number, active);
+            world.answer(number, ttfb_s * 1_000_000);
+        }
+        let picks: Vec<usize> = (0..6).map(|_| world.pick()).collect();
+        assert_eq!(picks, expected, "weights {weights:?}");
+    }
+}
+
 /// Case S31: choosing and counting are one step.
 #[test]
 fn s31_a_burst_on_an_idle_ring_is_spread() {
