@@ -80,8 +80,9 @@ fn main() -> std::process::ExitCode {
     let mut arguments = libtest_mimic::Arguments::from_args();
     // Most of a test is waiting.
     arguments.test_threads.get_or_insert(6);
-    // The one that takes longest begins first.
-    let mut trials = hostile::trials();
+    // The ones that take longest begin first.
+    let mut trials = bandwidth::trials();
+    trials.extend(hostile::trials());
     trials.extend(conformance::trials());
     trials.extend(relaying::trials());
     trials.extend(failing::trials());
@@ -90,6 +91,5 @@ fn main() -> std::process::ExitCode {
     trials.extend(selection::trials());
     trials.extend(measured::trials());
     trials.extend(choosing::trials());
-    trials.extend(bandwidth::trials());
     libtest_mimic::run(&arguments, trials).exit_code()
 }

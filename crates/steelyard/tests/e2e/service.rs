@@ -136,6 +136,8 @@ impl TestService {
     /// Stops listening and closes every connection: from here on connects are refused.
     pub fn stop(mut self) {
         self.end();
+        // A process that another test starts just now has a copy of the listener for a moment, which keeps it open.
+        wait_for("connects to be refused", || TcpStream::connect_timeout(&self.address, PATIENCE).is_err());
     }
 
     fn launch(address: SocketAddr, handler: Box<Handler>, reads: Reads) -> TestService {
