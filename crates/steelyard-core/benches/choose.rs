@@ -11,6 +11,7 @@ use std::time::Instant;
 use steelyard_core::balance::log::{ALL_LOGS_BYTES, Budget};
 use steelyard_core::balance::method;
 use steelyard_core::balance::picker::{Bound, Picker, Setup};
+use steelyard_core::service::hot::Lines;
 use steelyard_core::service::{Service, State};
 use steelyard_core::time::Time;
 use steelyard_core::vserver::VirtualServer;
@@ -54,11 +55,13 @@ fn main() {
 /// A virtual server past its start-up, with services that are all UP.
 fn virtual_server(n: usize, keys: Keys) -> VirtualServer {
     let address = "127.0.0.1:80".parse().unwrap();
-    let mut random = Random(n as u64);
+    let (mut random, mut lines) = (Random(n as u64), Lines::default());
     let services: Vec<Bound> = (0..n)
         .map(|number| {
             let weight = if keys == Keys::Ties { 1 } else { 1 + random.below(100) as u32 };
-            Bound { service: Service::new(&format!("s{number}"), address, State::Up), weight }
+            let service = Service::among(&mut lines, &format!("s{number}"), address);
+            service.set_state(State::Up, Time::ZERO);
+            Bound { service, weight }
         })
         .collect();
     let name = if keys == Keys::Ties { "LEASTCONNECTION" } else { "LEASTRESPONSETIME" };

@@ -13,7 +13,8 @@ use crate::balance::slow_start::{SlowStart, Unit};
 use crate::balance::startup::StartupReason;
 use crate::balance::{self, METHODS, Measures};
 use crate::config::{Config, Features, LbBinding, LbVserver, RequestUnit, ServiceGroup};
-use crate::service::{Service, State};
+use crate::service::Service;
+use crate::service::hot::Lines;
 use crate::sync::Arc;
 use crate::time::Time;
 use crate::vserver::VirtualServer;
@@ -76,14 +77,14 @@ impl Snapshot {
 
     /// A live object for each service and group member: the one that there was, unless its address changed.
     fn live_services(&self, config: &Config) -> BTreeMap<String, Arc<Service>> {
-        let mut live = BTreeMap::new();
+        let (mut live, mut lines) = (BTreeMap::new(), Lines::default());
         let mut add = |name: &str, server: &str, port: u16| {
             let Some(server) = config.servers.find(server) else { return };
             let address = SocketAddr::new(server.ip, port);
             let service = match self.service(name) {
                 Some(service) if service.address() == address => Arc::clone(service),
-                Some(service) => service.moved_to(address),
-                None => Service::new(name, address, State::Down),
+                Some(service) => service.moved_to(&mut lines, address),
+                None => Service::among(&mut lines, name, address),
             };
             live.insert(name.to_ascii_lowercase(), service);
         };

@@ -16,6 +16,7 @@ use crate::balance::ring::Ring;
 use crate::balance::slow_start::SlowStart;
 use crate::balance::startup::StartupReason;
 use crate::balance::window::Sums;
+use crate::service::hot::Hot;
 use crate::service::{Binding, Service, Watch};
 use crate::sync::{Arc, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering};
 use crate::time::Time;
@@ -47,25 +48,22 @@ pub struct Bound {
 pub struct Picker {
     setup: Setup,
     slots: Box<[Slot]>,
+    /// For each service the other virtual servers that it is bound to, as of the generation that its slot names.
+    others: Box<[OnceLock<Box<[Binding]>>]>,
     ring: Mutex<Ring>,
     dirty: Dirty,
     candidates: AtomicUsize,
     seat: Arc<Seat>,
 }
 
-/// One bound service, readable without the lock: one cache line.
-#[repr(align(64))]
+/// One bound service, readable without the lock. Two share a cache line: in a large ring memory is what a choice costs.
+#[repr(align(32))]
 pub(super) struct Slot {
-    pub(super) service: Arc<Service>,
+    pub(super) hot: Hot,
     /// TTFB samples not yet in the window: their number in the upper 20 bits, their sum in microseconds below.
     ttfb: AtomicU64,
-    /// The other virtual servers that the service is bound to, as of one generation of its bindings.
-    others: OnceLock<Others>,
-}
-
-struct Others {
-    generation: u64,
-    list: Box<[Binding]>,
+    /// The generation of the service's bindings that `others` has, times two, plus one if it has any.
+    introduced: AtomicU64,
 }
 
 /// Where the picker that decides for a virtual server is found, across reconfigurations.
@@ -80,6 +78,7 @@ impl Picker {
         let ring = Ring::new(&setup, &slots, now);
         let picker = Arc::new(Picker {
             dirty: Dirty::new(slots.len()),
+            others: slots.iter().map(|_| OnceLock::new()).collect(),
             slots,
             ring: Mutex::new(ring),
             candidates: AtomicUsize::new(0),
@@ -108,10 +107,14 @@ impl Picker {
     /// missed.
     pub fn bound(&self) {
         for (position, slot) in self.slots.iter().enumerate() {
-            let bindings = slot.service.bindings();
-            let list = bindings.list.iter().filter(|b| !self.is(b, position)).cloned().collect();
+            let bindings = self.service(position).bindings();
+            let others: Box<[Binding]> =
+                bindings.list.iter().filter(|b| !self.is(b, position)).cloned().collect();
+            let introduced = bindings.generation << 1 | u64::from(!others.is_empty());
             // A picker is bound once.
-            let _ = slot.others.set(Others { generation: bindings.generation, list });
+            if others.is_empty() || self.others[position].set(others).is_ok() {
+                slot.introduced.store(introduced, Ordering::Release);
+            }
         }
         lock(&self.ring).renew_all(&self.slots);
     }
@@ -168,24 +171,24 @@ impl Picker {
 
     /// The service at `position`.
     pub fn service(&self, position: usize) -> &Arc<Service> {
-        &self.slots[position].service
+        &self.setup.services[position].service
     }
 
     /// A transaction of the service at `position` has ended.
     #[inline]
     pub fn ended(&self, position: usize) {
-        let service = &self.slots[position].service;
+        let hot = &self.slots[position].hot;
         if self.setup.method.measures.active() {
-            self.change(position, None, || service.end());
+            self.change(position, None, || hot.end());
         } else {
-            service.end();
+            hot.end();
         }
         self.tell_others(position, |watch, at| watch.active_changed(at));
     }
 
     /// A status-200 answer's time to first byte.
     pub fn ttfb(&self, position: usize, ttfb_us: u64, now: Time) {
-        self.slots[position].service.traffic.add_ttfb(ttfb_us);
+        self.service(position).traffic.add_ttfb(ttfb_us);
         self.ttfb_sampled(position, ttfb_us, now);
         self.tell_others(position, |watch, at| watch.ttfb_sampled(at, ttfb_us, now));
     }
@@ -255,18 +258,14 @@ impl Picker {
     #[inline]
     fn tell_others(&self, position: usize, say: impl Fn(&dyn Watch, usize)) {
         let slot = &self.slots[position];
-        match slot.others.get() {
-            Some(others) if others.generation == slot.service.generation() => {
-                others.list.iter().for_each(|b| say(&*b.watch, b.position));
-            }
-            _ => {
-                let bindings = slot.service.bindings();
-                bindings
-                    .list
-                    .iter()
-                    .filter(|b| !self.is(b, position))
-                    .for_each(|b| say(&*b.watch, b.position));
-            }
+        let introduced = slot.introduced.load(Ordering::Acquire);
+        if introduced >> 1 != slot.hot.generation() {
+            let bindings = self.service(position).bindings();
+            let others = bindings.list.iter().filter(|b| !self.is(b, position));
+            others.for_each(|b| say(&*b.watch, b.position));
+        } else if introduced & 1 == 1 {
+            let others = self.others[position].get().into_iter().flatten();
+            others.for_each(|b| say(&*b.watch, b.position));
         }
     }
 
@@ -277,24 +276,23 @@ impl Picker {
 
     fn position(&self, service: &Arc<Service>) -> Option<usize> {
         let bindings = service.bindings();
-        let own = bindings
-            .list
-            .iter()
-            .map(|b| b.position)
-            .find(|at| self.slots.get(*at).is_some_and(|slot| Arc::ptr_eq(&slot.service, service)));
-        own.or_else(|| self.slots.iter().position(|slot| Arc::ptr_eq(&slot.service, service)))
+        let own =
+            bindings.list.iter().map(|b| b.position).find(|at| {
+                self.services().get(*at).is_some_and(|bound| Arc::ptr_eq(&bound.service, service))
+            });
+        own.or_else(|| self.services().iter().position(|bound| Arc::ptr_eq(&bound.service, service)))
     }
 
     /// For each position here, the position that the same service had there.
     fn positions_in(&self, previous: &Picker) -> Vec<Option<usize>> {
         let mut by_address: Vec<(*const Service, usize)> =
-            previous.slots.iter().enumerate().map(|(at, slot)| (Arc::as_ptr(&slot.service), at)).collect();
+            previous.services().iter().enumerate().map(|(at, b)| (Arc::as_ptr(&b.service), at)).collect();
         by_address.sort_unstable();
         let find = |service: *const Service| {
             let at = by_address.binary_search_by_key(&service, |entry| entry.0).ok()?;
             Some(by_address[at].1)
         };
-        self.slots.iter().map(|slot| find(Arc::as_ptr(&slot.service))).collect()
+        self.services().iter().map(|bound| find(Arc::as_ptr(&bound.service))).collect()
     }
 
     fn changes_from(&self, previous: &Picker) -> Vec<StartupReason> {
@@ -368,7 +366,7 @@ impl Watch for Picker {
 
 impl Slot {
     fn new(service: &Arc<Service>) -> Slot {
-        Slot { service: Arc::clone(service), ttfb: AtomicU64::new(0), others: OnceLock::new() }
+        Slot { hot: service.hot().clone(), ttfb: AtomicU64::new(0), introduced: AtomicU64::new(0) }
     }
 
     /// Adds a sample; one that would overflow the cell before the next pick or tick takes it is dropped.

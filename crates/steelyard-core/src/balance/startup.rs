@@ -55,8 +55,8 @@ impl Startup {
         Startup { left: 0, reason: StartupReason::ServiceBound, new: false }
     }
 
-    /// Restarts the count for `reason`: F a service, or the request rate (`in_7_s` / 7) times the bound services, at
-    /// least one request each. A count that is running is never shortened.
+    /// Restarts the count for `reason`, whatever was left: F a service; or the first requests of a new virtual server; or
+    /// the request rate (`in_7_s` / 7) times the bound services, at least one request each.
     pub fn trigger(&mut self, reason: StartupReason, factor: u32, bound: usize, in_7_s: u64) {
         let bound = bound as u64;
         let count = if factor > 0 {
@@ -64,9 +64,10 @@ impl Startup {
         } else if self.new {
             FIRST_REQUESTS
         } else {
-            (u128::from(in_7_s) * u128::from(bound) / 7).min(u128::from(u64::MAX)) as u64
+            let count = (u128::from(in_7_s) * u128::from(bound) / 7).min(u128::from(u64::MAX)) as u64;
+            count.max(bound)
         };
-        self.left = self.left.max(count).max(bound);
+        self.left = count;
         self.reason = reason;
     }
 

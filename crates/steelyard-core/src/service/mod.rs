@@ -3,9 +3,12 @@
 //!
 //! Never chooses; tells those who do (through [`Watch`]) that something their keys depend on has changed.
 
+pub mod hot;
+
 use std::net::SocketAddr;
 
-use crate::sync::{Arc, AtomicU8, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering, fence};
+use self::hot::{Hot, Lines};
+use crate::sync::{Arc, AtomicU64, Mutex, MutexGuard, Ordering, fence};
 use crate::time::Time;
 
 /// Admin state and health together, with NITRO's numbers (`spec/methods.md` 5.4).
@@ -102,8 +105,6 @@ pub struct Bindings {
 /// What a service has carried since it exists. Server-side bytes, payload of both directions.
 #[derive(Default)]
 pub struct Traffic {
-    /// Requests begun (a request that is tried again at another service counts at both).
-    pub requests: AtomicU64,
     /// Answers received completely.
     pub responses: AtomicU64,
     /// Bytes sent to the service.
@@ -140,8 +141,7 @@ impl Traffic {
     }
 }
 
-/// A live service or group member. What every transaction touches shares the first cache line, which is its own.
-#[repr(C, align(128))]
+/// A live service or group member.
 pub struct Service {
     hot: Hot,
     /// Counters for `stat` and for the windowed methods.
@@ -151,42 +151,40 @@ pub struct Service {
     bindings: Mutex<Bindings>,
 }
 
-struct Hot {
-    active: AtomicU64,
-    generation: AtomicU64,
-    state: AtomicU8,
-    /// 0 pending, u64::MAX never, else microseconds.
-    response_time_us: AtomicU64,
-    packet_watchers: AtomicUsize,
-}
-
 impl Service {
     /// A new live service in the given state, bound nowhere.
     pub fn new(name: &str, address: SocketAddr, state: State) -> Arc<Service> {
-        Arc::new(Service::fresh(name, address, state))
+        let service = Service::with(Lines::default().take(), name, address);
+        service.hot.set_state(state);
+        Arc::new(service)
     }
 
-    fn fresh(name: &str, address: SocketAddr, state: State) -> Service {
+    /// A new live service that is DOWN and bound nowhere, its hot line beside those of others.
+    pub fn among(lines: &mut Lines, name: &str, address: SocketAddr) -> Arc<Service> {
+        Arc::new(Service::with(lines.take(), name, address))
+    }
+
+    fn with(hot: Hot, name: &str, address: SocketAddr) -> Service {
         Service {
+            hot,
+            traffic: Arc::default(),
             name: name.into(),
             address,
-            hot: Hot {
-                active: AtomicU64::new(0),
-                generation: AtomicU64::new(0),
-                state: AtomicU8::new(state as u8),
-                response_time_us: AtomicU64::new(NEVER),
-                packet_watchers: AtomicUsize::new(0),
-            },
-            traffic: Arc::default(),
             bindings: Mutex::new(Bindings { generation: 0, list: Arc::from([]) }),
         }
     }
 
-    /// The same service at another address: a new live object that goes on counting where this one stopped.
-    pub fn moved_to(&self, address: SocketAddr) -> Arc<Service> {
-        let mut moved = Service::fresh(&self.name, address, State::Down);
+    /// The same service at another address: a new live object, DOWN, that goes on counting where this one stopped.
+    pub fn moved_to(&self, lines: &mut Lines, address: SocketAddr) -> Arc<Service> {
+        let mut moved = Service::with(lines.take(), &self.name, address);
         moved.traffic = Arc::clone(&self.traffic);
+        moved.hot.set_requests(self.hot.requests());
         Arc::new(moved)
+    }
+
+    /// What every transaction touches.
+    pub fn hot(&self) -> &Hot {
+        &self.hot
     }
 
     /// The name; of a group member `group?server?port`, as NITRO writes it.
@@ -201,64 +199,56 @@ impl Service {
 
     /// Active transactions: dispatched or queued, not completely answered (`spec/methods.md` 1.12).
     pub fn active(&self) -> u64 {
-        self.hot.active.load(Ordering::Relaxed)
+        self.hot.active()
+    }
+
+    /// Requests begun (a request that is tried again at another service counts at both).
+    pub fn requests(&self) -> u64 {
+        self.hot.requests()
     }
 
     /// Current state.
     pub fn state(&self) -> State {
-        State::from_code(self.hot.state.load(Ordering::Acquire))
+        self.hot.state()
     }
 
     /// Changes the state and tells every virtual server it is bound to. Control thread only.
     pub fn set_state(&self, state: State, now: Time) {
-        if self.hot.state.swap(state as u8, Ordering::AcqRel) != state as u8 {
+        if self.hot.set_state(state) {
             self.tell(|b| b.watch.state_changed(b.position, now));
         }
     }
 
     /// The monitors' response time.
     pub fn response_time(&self) -> ResponseTime {
-        match self.hot.response_time_us.load(Ordering::Acquire) {
-            PENDING => ResponseTime::Pending,
-            NEVER => ResponseTime::Never,
-            us => ResponseTime::Known(us),
-        }
+        self.hot.response_time()
     }
 
     /// Sets the monitors' response time and tells every virtual server. Control thread only.
     pub fn set_response_time(&self, value: ResponseTime, now: Time) {
-        let us = match value {
-            ResponseTime::Pending => PENDING,
-            ResponseTime::Never => NEVER,
-            ResponseTime::Known(us) => us.clamp(1, NEVER - 1),
-        };
-        if self.hot.response_time_us.swap(us, Ordering::AcqRel) != us {
+        if self.hot.set_response_time(value) {
             self.tell(|b| b.watch.state_changed(b.position, now));
         }
     }
 
     /// Is a LEASTPACKETS virtual server bound, so that packets must be counted?
     pub fn counts_packets(&self) -> bool {
-        self.hot.packet_watchers.load(Ordering::Relaxed) > 0
+        self.hot.packet_watchers() > 0
     }
 
     /// One more active transaction. Called by the one who chose, under its lock; it tells the others itself.
     pub fn begin(&self) {
-        self.hot.active.fetch_add(1, Ordering::AcqRel);
-        self.traffic.requests.fetch_add(1, Ordering::Relaxed);
+        self.hot.begin();
     }
 
     /// One active transaction less. The caller tells the watchers.
     pub fn end(&self) {
-        // SeqCst here and in `generation` pairs with `bind`: either the ender sees the new generation, or the new
-        // watcher reads the lowered count when it computes its keys afterwards.
-        let before = self.hot.active.fetch_sub(1, Ordering::SeqCst);
-        debug_assert!(before > 0, "{}: a transaction ended that never began", self.name);
+        self.hot.end();
     }
 
     /// Changes with every `bind`; a cached [`Bindings`] of another generation is out of date.
     pub fn generation(&self) -> u64 {
-        self.hot.generation.load(Ordering::SeqCst)
+        self.hot.generation()
     }
 
     /// The current bindings. Takes a lock: for use when a cached list is out of date.
@@ -272,8 +262,8 @@ impl Service {
         let mut held = lock(&self.bindings);
         held.generation += 1;
         held.list = list;
-        self.hot.packet_watchers.store(packet_watchers, Ordering::Relaxed);
-        self.hot.generation.store(held.generation, Ordering::SeqCst);
+        self.hot.set_packet_watchers(packet_watchers);
+        self.hot.set_generation(held.generation);
         fence(Ordering::SeqCst);
     }
 
@@ -287,6 +277,3 @@ impl Service {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
-
-const PENDING: u64 = 0;
-const NEVER: u64 = u64::MAX;

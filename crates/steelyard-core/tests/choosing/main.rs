@@ -1,6 +1,7 @@
 //! Choosing, held against the documents: the printed tables, the rules around them, properties of random histories.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod cases;
 mod golden;
 mod model;
 mod properties;

@@ -249,9 +249,9 @@ impl Model {
         } else {
             let since = self.second.saturating_sub(7);
             let in_7_s = self.picks.iter().filter(|at| (since..self.second).contains(at)).count() as u64;
-            in_7_s * bound / 7
+            (in_7_s * bound / 7).max(bound)
         };
-        self.startup.left = self.startup.left.max(count).max(bound);
+        self.startup.left = count;
         self.startup.reason = reason;
     }
 

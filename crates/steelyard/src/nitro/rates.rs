@@ -48,8 +48,8 @@ impl Counts {
     pub fn of_service(service: &Service) -> Counts {
         let traffic = &service.traffic;
         Counts {
-            hits: traffic.requests.load(Relaxed),
-            requests: traffic.requests.load(Relaxed),
+            hits: service.requests(),
+            requests: service.requests(),
             responses: traffic.responses.load(Relaxed),
             request_bytes: traffic.request_bytes.load(Relaxed),
             response_bytes: traffic.response_bytes.load(Relaxed),
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(rates.of_service(&service, at(0)).per_second(5), 0);
         for second in 0..20 {
             rates.take([(service_key(&service), Counts::of_service(&service))].into_iter(), at(second));
-            service.traffic.requests.fetch_add(10, Relaxed);
+            (0..10).for_each(|_| service.begin());
         }
         let recent = rates.of_service(&service, at(20));
         assert_eq!((recent.span_us, recent.counts.requests), (8 * SECOND_US, 80));

@@ -98,7 +98,7 @@ fn service_fields(state: &State, service: &Arc<Service>) -> Fields {
         ("maxclients", counter(0)),
         ("curload", counter(0)),
         ("curtflags", counter(0)),
-        ("vsvrservicehits", counter(traffic_now.requests.load(Relaxed))),
+        ("vsvrservicehits", counter(service.requests())),
         ("vsvrservicehitsrate", rate(&recent, recent.counts.hits)),
         ("activetransactions", counter(service.active())),
     ]);
@@ -126,7 +126,7 @@ impl Totals {
     fn of_service(service: &Service) -> Totals {
         let traffic = &service.traffic;
         Totals {
-            requests: traffic.requests.load(Relaxed),
+            requests: service.requests(),
             responses: traffic.responses.load(Relaxed),
             request_bytes: traffic.request_bytes.load(Relaxed),
             response_bytes: traffic.response_bytes.load(Relaxed),

@@ -21,7 +21,7 @@ impl Ring {
         let Leaf { held, turns, weight, .. } = self.leaves[position];
         if held & SLOWED != 0 {
             self.slowed -= 1;
-            if round(turns, weight) < self.round {
+            if round(turns, weight.into()) < self.round {
                 // The rounds that passed meanwhile leave it nothing to catch up with.
                 self.enter_round(position);
             }
@@ -33,7 +33,7 @@ impl Ring {
     /// admitting it.
     pub(in crate::balance) fn update_state(&mut self, position: usize, slots: &[Slot], now: Time) -> bool {
         let Some(leaf) = self.leaves.get(position) else { return false };
-        let (was, state) = (leaf.admits(), slots[position].service.state());
+        let (was, state) = (leaf.admits(), slots[position].hot.state());
         let nothing_known = self.stand_in.none_known();
         if was {
             self.leave(position);
@@ -58,7 +58,7 @@ impl Ring {
 
     fn read_response_time(&mut self, position: usize, slots: &[Slot]) {
         if self.method.measures == Measures::ResponseTime {
-            let time = slots[position].service.response_time();
+            let time = slots[position].hot.response_time();
             let leaf = &mut self.leaves[position];
             leaf.pending = time == ResponseTime::Pending;
             leaf.time_us = if let ResponseTime::Known(us) = time { us } else { 0 };

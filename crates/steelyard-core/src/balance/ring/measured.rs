@@ -2,15 +2,19 @@
 
 use super::{Measures, Ring};
 use crate::balance::Measured;
-use crate::balance::picker::Slot;
+use crate::balance::picker::{Bound, Setup, Slot};
 use crate::balance::window::Sums;
+use crate::service::Traffic;
+use crate::sync::Arc;
 use crate::time::Time;
 
 impl Ring {
     /// Takes in what the service has measured since the last time, and renews its value.
     #[inline]
     pub(in crate::balance) fn absorb(&mut self, position: usize, slots: &[Slot]) {
-        let Some(leaf) = self.leaves.get_mut(position) else { return };
+        if self.retired {
+            return;
+        }
         match (self.method.measures, &mut self.window) {
             (Measures::Ttfb, Some(window)) => {
                 if let Some(sums) = slots[position].take_ttfb() {
@@ -18,11 +22,7 @@ impl Ring {
                     self.update_mean(position, slots);
                 }
             }
-            (measures, Some(window)) => {
-                let total = carried(measures, &slots[position]);
-                window.add(position, total - leaf.seen, 1);
-                leaf.seen = total;
-            }
+            (measures, Some(window)) => window.add(position, self.meters[position].read(measures), 1),
             _ => {}
         }
         self.renew(position, slots);
@@ -96,7 +96,7 @@ impl Ring {
             _ => 0,
         };
         let time_us = if leaf.time_us > 0 { leaf.time_us } else { self.stand_in.us() };
-        let active = slots[position].service.active();
+        let active = slots[position].hot.active();
         let metric = (self.method.metric)(&Measured { active, time_us, carried });
         let before = leaf.metric;
         if metric == before {
@@ -108,12 +108,36 @@ impl Ring {
     }
 }
 
-/// What the service has carried in all, by the method's measure.
-pub(super) fn carried(measures: Measures, slot: &Slot) -> u64 {
-    let traffic = &slot.service.traffic;
-    match measures {
-        Measures::Bytes => traffic.bytes(),
-        Measures::Packets => traffic.packets(),
-        _ => 0,
+/// Reads what a service carries from its counters that only grow.
+pub(super) struct Meter {
+    traffic: Arc<Traffic>,
+    /// How much of it is in the window already.
+    seen: u64,
+}
+
+impl Meter {
+    /// One for each service, if the method measures traffic.
+    pub(super) fn all(setup: &Setup) -> Box<[Meter]> {
+        let measures = setup.method.measures;
+        let of = |bound: &Bound| {
+            let mut meter = Meter { traffic: Arc::clone(&bound.service.traffic), seen: 0 };
+            meter.read(measures);
+            meter
+        };
+        if measures.traffic() { setup.services.iter().map(of).collect() } else { Box::new([]) }
+    }
+
+    /// What was carried since the last reading.
+    fn read(&mut self, measures: Measures) -> u64 {
+        let total = match measures {
+            Measures::Packets => self.traffic.packets(),
+            _ => self.traffic.bytes(),
+        };
+        total - std::mem::replace(&mut self.seen, total)
+    }
+
+    /// Goes on where the meter of an earlier ring stopped.
+    pub(super) fn continue_from(&mut self, earlier: &Meter) {
+        self.seen = earlier.seen;
     }
 }

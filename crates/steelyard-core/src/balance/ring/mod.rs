@@ -9,6 +9,7 @@ mod measured;
 
 use std::hint::black_box;
 
+use self::measured::Meter;
 use crate::balance::log::{Log, Pick, Reason, Rule};
 use crate::balance::picker::{Setup, Slot};
 use crate::balance::rates::Rate;
@@ -26,6 +27,8 @@ pub(super) struct Ring {
     method: &'static Method,
     tree: Tree,
     pub(super) leaves: Box<[Leaf]>,
+    /// Each service's traffic, under the methods that measure it; empty under others.
+    meters: Box<[Meter]>,
     /// Position of the last selected service; every selection moves it, tie or not.
     pub(super) last: Option<usize>,
     /// Do the keys in the tree count turns instead of the method's values?
@@ -52,24 +55,23 @@ pub(super) struct Ring {
     latest: Time,
 }
 
-/// One service as the ring sees it: one cache line.
+/// One service as the ring sees it. Two share a cache line: in a large ring memory is what a choice costs.
 #[derive(Clone, Copy)]
-#[repr(align(64))]
+#[repr(align(32))]
 pub(super) struct Leaf {
-    pub(super) weight: u32,
-    /// Why it must not be chosen: a state in the low bits, [`SLOWED`], [`TRIED`]; 0 when it may.
-    pub(super) held: u8,
-    pending: bool,
-    /// Its place among those without a known time.
-    place: u32,
     /// N by the method.
     pub(super) metric: u64,
     /// Turns taken, for round robin.
     pub(super) turns: u64,
     /// Known mean TTFB or monitor response time; 0 while unknown.
     time_us: u64,
-    /// How much of the service's cumulative traffic is in the window already.
-    seen: u64,
+    /// Its place among those without a known time.
+    place: u32,
+    /// 1 to 100.
+    weight: u8,
+    /// Why it must not be chosen: a state in the low bits, [`SLOWED`], [`TRIED`]; 0 when it may.
+    pub(super) held: u8,
+    pending: bool,
 }
 
 impl Ring {
@@ -80,6 +82,7 @@ impl Ring {
             method,
             tree: Tree::new(slots.iter().map(|_| NO)),
             leaves: setup.services.iter().map(|bound| Leaf::new(bound.weight)).collect(),
+            meters: Meter::all(setup),
             last: None,
             by_turns: method.measures == Measures::Turns,
             round: 0,
@@ -101,9 +104,8 @@ impl Ring {
         if ring.ramps.is_some() || method.measures == Measures::Turns {
             ring.startup = Startup::over();
         }
-        for (leaf, slot) in ring.leaves.iter_mut().zip(slots) {
+        for leaf in &mut ring.leaves {
             leaf.held = DOWN;
-            leaf.seen = measured::carried(method.measures, slot);
         }
         ring
     }
@@ -143,10 +145,13 @@ impl Ring {
         leaf.turns = if leaf.weight == before.weight {
             before.turns
         } else {
-            round(before.turns, before.weight).saturating_mul(u64::from(leaf.weight))
+            round(before.turns, before.weight.into()).saturating_mul(u64::from(leaf.weight))
         };
         if self.method.measures == old.method.measures {
-            (leaf.time_us, leaf.seen, leaf.pending) = (before.time_us, before.seen, before.pending);
+            (leaf.time_us, leaf.pending) = (before.time_us, before.pending);
+            if let (Some(meter), Some(before)) = (self.meters.get_mut(new), old.meters.get(was)) {
+                meter.continue_from(before);
+            }
         }
         if !before.admits() {
             return;
@@ -164,6 +169,7 @@ impl Ring {
     pub(super) fn retire(&mut self) {
         self.retired = true;
         self.leaves = Box::new([]);
+        self.meters = Box::new([]);
         self.tree = Tree::new(std::iter::empty());
         self.window = None;
         self.ramps = None;
@@ -200,7 +206,7 @@ impl Ring {
             });
             self.last = Some(position);
             self.fetch(position, slots);
-            slots[position].service.begin();
+            slots[position].hot.begin();
             self.account(position, slots);
         }
         for &position in tried {
@@ -214,7 +220,7 @@ impl Ring {
     #[inline]
     pub(super) fn fetch(&self, position: usize, slots: &[Slot]) {
         if let Some(leaf) = self.leaves.get(position) {
-            black_box((slots[position].service.active(), leaf.metric, self.tree.key(position)));
+            black_box((slots[position].hot.active(), leaf.metric, self.tree.key(position)));
         }
     }
 
@@ -354,9 +360,9 @@ impl Ring {
         if leaf.held != 0 {
             NO
         } else if self.by_turns {
-            round(leaf.turns, leaf.weight)
+            round(leaf.turns, leaf.weight.into())
         } else {
-            key(leaf.metric, leaf.weight)
+            key(leaf.metric, leaf.weight.into())
         }
     }
 
@@ -376,7 +382,8 @@ impl Ring {
 
 impl Leaf {
     fn new(weight: u32) -> Leaf {
-        Leaf { weight, held: 0, pending: false, place: 0, metric: 0, turns: 0, time_us: 0, seen: 0 }
+        let weight = weight.clamp(1, 100) as u8;
+        Leaf { metric: 0, turns: 0, time_us: 0, place: 0, weight, held: 0, pending: false }
     }
 
     fn admits(&self) -> bool {

@@ -306,7 +306,7 @@ impl Site {
     pub fn at_rest(&self) {
         for (index, service) in self.services.iter().enumerate() {
             assert_eq!(service.active(), 0, "{}", service.name());
-            assert_eq!(service.traffic.requests.load(Ordering::Relaxed), self.begun[index]);
+            assert_eq!(service.requests(), self.begun[index]);
         }
         for (number, twin) in &self.models {
             let vserver = self.snapshot.vserver(&format!("v{number}")).unwrap();
