@@ -26,8 +26,8 @@
 //! - [`client`]: bytes as given (`send`), requests and strict answers (`get`, `request`, `answer`), half-close,
 //!   reset, and how a connection ends.
 //! - [`explain`]: recorded decisions, each read once more by the documented rule.
-//! - [`program`]: start with services or with a whole ns.conf, NITRO counters, memory, stop. When a test fails, what
-//!   the program wrote is printed.
+//! - [`program`]: start with services or with a whole ns.conf, lines that it prints, NITRO, memory, signals, its end; or
+//!   run any command line to its end. When a test fails, what the program wrote is printed.
 //!
 //! Expected values come from the documents, never from the output. Waits are for conditions and bounded; no upper
 //! bound is ever put on a measured time. `cargo test -p steelyard --test e2e -- NAME` runs one.
@@ -45,6 +45,8 @@ macro_rules! trials {
 
 #[path = "e2e/accounting.rs"]
 mod accounting;
+#[path = "e2e/bad_input.rs"]
+mod bad_input;
 #[path = "e2e/bandwidth.rs"]
 mod bandwidth;
 #[path = "e2e/choosing.rs"]
@@ -61,10 +63,14 @@ mod failing;
 mod hostile;
 #[path = "e2e/lifecycle.rs"]
 mod lifecycle;
+#[path = "e2e/management.rs"]
+mod management;
 #[path = "e2e/measured.rs"]
 mod measured;
 #[path = "e2e/message.rs"]
 mod message;
+#[path = "e2e/monitors.rs"]
+mod monitors;
 #[path = "e2e/place.rs"]
 mod place;
 #[path = "e2e/program.rs"]
@@ -91,5 +97,8 @@ fn main() -> std::process::ExitCode {
     trials.extend(selection::trials());
     trials.extend(measured::trials());
     trials.extend(choosing::trials());
+    trials.extend(monitors::trials());
+    trials.extend(management::trials());
+    trials.extend(bad_input::trials());
     libtest_mimic::run(&arguments, trials).exit_code()
 }

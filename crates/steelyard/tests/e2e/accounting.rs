@@ -157,13 +157,7 @@ fn s35_bodiless_and_interim_answers_end_their_transactions() {
 fn active_is_what_the_services_have_in_progress() {
     let place = Place::new();
     let gate = Gate::new();
-    let hold = |nth| {
-        let held = gate.clone();
-        TestService::start(place.service(nth), move |x| {
-            held.pass();
-            x.ok("1")
-        })
-    };
+    let hold = |nth| TestService::held(place.service(nth), "1", &gate);
     let (s1, s2) = (hold(1), hold(2));
     let program = Program::start(&place, "LEASTCONNECTION", &[&s1, &s2]);
     let mut clients: Vec<Client> = (0..30).map(|_| program.client()).collect();

@@ -122,6 +122,13 @@ impl Client {
     }
 }
 
+/// `GET /` on a connection of its own, which a test service must answer with 200: its body.
+pub fn page(of: SocketAddr) -> String {
+    let answer = Client::connect(of).get("/");
+    assert_eq!(answer.start, "HTTP/1.1 200 Test", "{}", answer.text());
+    answer.text()
+}
+
 /// The bytes of a request; a body gets its Content-Length.
 pub fn request(method: &str, target: &str, fields: &str, body: &[u8]) -> Vec<u8> {
     let mut bytes = format!("{method} {target} HTTP/1.1\r\nHost: e2e.test\r\n{fields}").into_bytes();

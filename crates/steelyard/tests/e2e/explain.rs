@@ -1,10 +1,8 @@
 //! What `steelyard explain` recorded, read as a user would, and a second reading of the documented rule against it.
 
-use std::process::{Command, Stdio};
-
 use serde_json::Value;
 
-use crate::program::Program;
+use crate::program::{Program, run_to_end};
 
 /// One decision, as `explain --format json` prints it.
 #[derive(Debug)]
@@ -68,20 +66,8 @@ impl Decision {
 /// The last decisions of the virtual server `v`, oldest first; each follows the rule, and each goes on from the one
 /// before.
 pub fn explain(program: &Program, last: usize) -> Vec<Decision> {
-    let output = Command::new(env!("CARGO_BIN_EXE_steelyard"))
-        .args([
-            "explain",
-            "v",
-            "--format",
-            "json",
-            "--last",
-            &last.to_string(),
-            "--nitro",
-            &program.nitro_url(),
-        ])
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
+    let (last, url) = (last.to_string(), program.nitro_url());
+    let output = run_to_end(&["explain", "v", "--format", "json", "--last", &last, "--nitro", &url]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
     let decisions: Vec<Decision> = value["decisions"].as_array().unwrap().iter().map(decision).collect();

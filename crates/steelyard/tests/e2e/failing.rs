@@ -272,11 +272,7 @@ fn a_connected_client_gets_503_while_no_service_is_up() {
 fn a_client_that_goes_away_frees_its_service() {
     let place = Place::new();
     let gate = Gate::new();
-    let held = gate.clone();
-    let s1 = TestService::start(place.service(1), move |x| {
-        held.pass();
-        x.ok("late")
-    });
+    let s1 = TestService::held(place.service(1), "late", &gate);
     let program = Program::start(&place, "ROUNDROBIN", &[&s1]);
     let clients: Vec<_> = (0..10)
         .map(|_| {

@@ -6,6 +6,8 @@ use std::net::TcpStream;
 /// A message that was received whole.
 #[derive(Debug, Clone, Default)]
 pub struct Message {
+    /// The head as it came, up to and with the empty line.
+    pub head: String,
     /// Request line or status line, without CRLF.
     pub start: String,
     /// Field lines in order, names as received.
@@ -75,7 +77,9 @@ pub enum Body {
 /// Reads a head; `None` when the stream ended before its first byte.
 pub fn read_head(from: &mut BufReader<TcpStream>) -> io::Result<Option<Message>> {
     let Some(start) = read_line(from)? else { return Ok(None) };
-    Ok(Some(Message { start, fields: read_fields(from)?, ..Message::default() }))
+    let mut head = format!("{start}\r\n");
+    let fields = read_fields(from, &mut head)?;
+    Ok(Some(Message { head, start, fields, ..Message::default() }))
 }
 
 /// Reads the body that belongs to `head` into it.
@@ -101,7 +105,7 @@ fn read_chunks(from: &mut BufReader<TcpStream>, head: &mut Message) -> io::Resul
         let digits = line.split(';').next().unwrap_or_default().trim_end_matches([' ', '\t']);
         let size = usize::from_str_radix(digits, 16).map_err(|_| invalid(format!("chunk size {line:?}")))?;
         if size == 0 {
-            head.trailers = read_fields(from)?;
+            head.trailers = read_fields(from, &mut String::new())?;
             return Ok(());
         }
         read_exactly(from, size, &mut head.body)?;
@@ -118,10 +122,13 @@ fn read_exactly(from: &mut BufReader<TcpStream>, length: usize, into: &mut Vec<u
     if read < length { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }
 
-fn read_fields(from: &mut BufReader<TcpStream>) -> io::Result<Vec<(String, String)>> {
+/// Reads field lines to the empty one, and appends them to `text` as they are.
+fn read_fields(from: &mut BufReader<TcpStream>, text: &mut String) -> io::Result<Vec<(String, String)>> {
     let mut fields = Vec::new();
     loop {
         let line = read_line(from)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+        text.push_str(&line);
+        text.push_str("\r\n");
         if line.is_empty() {
             return Ok(fields);
         }

@@ -34,22 +34,29 @@ impl Place {
 
     /// The `nth` virtual server, from 0.
     pub fn vserver(&self, nth: u16) -> SocketAddr {
-        SocketAddr::new(self.ip, 8000 + nth)
+        self.at(8000 + nth)
     }
 
     /// The `nth` service, from 1.
     pub fn service(&self, nth: u16) -> SocketAddr {
-        SocketAddr::new(self.ip, 8100 + nth)
+        self.at(8100 + nth)
     }
 
     /// The management address.
     pub fn nitro(&self) -> SocketAddr {
-        SocketAddr::new(self.ip, 9080)
+        self.at(9080)
     }
 
-    /// The test's folder; removed when the place is dropped.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    /// Any other port of the test's address.
+    pub fn at(&self, port: u16) -> SocketAddr {
+        SocketAddr::new(self.ip, port)
+    }
+
+    /// Writes a file into the test's folder, which is removed when the place is dropped; its path.
+    pub fn file(&self, name: &str, text: &str) -> String {
+        let path = self.folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.into_os_string().into_string().unwrap()
     }
 }
 

@@ -1,15 +1,18 @@
-//! The real executable under test: started with a configuration, asked through NITRO, stopped by its process id.
+//! The real executable under test: started with a configuration, asked through NITRO, stopped by its process id; or run
+//! to its end.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::Value;
 
 use crate::client::Client;
+use crate::message::Message;
 use crate::place::Place;
 use crate::service::{TestService, wait_for};
 
@@ -18,7 +21,15 @@ pub struct Program {
     child: Child,
     vserver: SocketAddr,
     nitro: SocketAddr,
-    output: Arc<Mutex<String>>,
+    stdout: Written,
+    stderr: Written,
+}
+
+/// What came out of a pipe so far.
+#[derive(Default)]
+struct Written {
+    text: Arc<Mutex<String>>,
+    reader: Option<JoinHandle<()>>,
 }
 
 impl Program {
@@ -45,28 +56,36 @@ impl Program {
 
     /// Starts with a whole ns.conf. Returns when it says that it is ready.
     pub fn launch(place: &Place, config: &str) -> Program {
-        let file = place.folder().join("ns.conf");
-        std::fs::write(&file, config).unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_steelyard"))
-            .args(["run", "--threads", "2", "--config"])
-            .arg(&file)
-            .args(["--nitro", &place.nitro().to_string()])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let output = Arc::new(Mutex::new(String::new()));
-        collect(child.stdout.take(), &output);
-        collect(child.stderr.take(), &output);
-        let mut program = Program { child, vserver: place.vserver(0), nitro: place.nitro(), output };
-        wait_for("ready", || {
-            if let Ok(Some(status)) = program.child.try_wait() {
-                panic!("the program ended at once: {status}");
-            }
-            program.output().lines().any(|line| line == "ready")
-        });
+        Program::launch_with(place, config, &[])
+    }
+
+    /// The same with further `arguments`.
+    pub fn launch_with(place: &Place, config: &str, arguments: &[&str]) -> Program {
+        let mut program = Program::spawn(place, config, arguments);
+        program.wait_ready();
         program
+    }
+
+    /// The same, and waits for nothing.
+    pub fn spawn(place: &Place, config: &str, arguments: &[&str]) -> Program {
+        let mut program = Program::spawn_unread(place, config, arguments);
+        program.stdout = Written::of(program.child.stdout.take());
+        program
+    }
+
+    /// The same with a standard output that is a closed pipe.
+    pub fn spawn_without_output(place: &Place, config: &str) -> Program {
+        let mut program = Program::spawn_unread(place, config, &[]);
+        drop(program.child.stdout.take());
+        program
+    }
+
+    /// Waits until it says that it is ready.
+    pub fn wait_ready(&mut self) {
+        wait_for("ready", || {
+            assert!(self.is_running(), "the program ended at once");
+            self.lines().iter().any(|line| line == "ready")
+        });
     }
 
     /// A new client connection to the virtual server.
@@ -84,14 +103,35 @@ impl Program {
         format!("http://{}", self.nitro)
     }
 
+    /// Sends bytes as they are to the management port; the answer.
+    pub fn manage(&self, request: impl AsRef<[u8]>) -> Message {
+        let mut client = Client::connect(self.nitro);
+        client.send(request);
+        client.answer()
+    }
+
+    /// `GET path` on the management port: the status line, and the JSON.
+    pub fn nitro(&self, path: &str) -> (String, Value) {
+        let answer = self.manage(format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.nitro));
+        let value = serde_json::from_slice(&answer.body).unwrap();
+        (answer.start, value)
+    }
+
     /// The elements of `GET /nitro/v1/stat/<resource>`.
     pub fn stat(&self, resource: &str) -> Vec<Value> {
-        let mut client = Client::connect(self.nitro);
-        client.send(format!("GET /nitro/v1/stat/{resource} HTTP/1.1\r\nHost: {}\r\n\r\n", self.nitro));
-        let answer = client.answer();
-        assert_eq!(answer.status(), 200, "{}", answer.text());
-        let value: Value = serde_json::from_slice(&answer.body).unwrap();
-        value[resource].as_array().cloned().unwrap_or_default()
+        let (status, answer) = self.nitro(&format!("/nitro/v1/stat/{resource}"));
+        assert_eq!(status, "HTTP/1.1 200 OK", "{answer}");
+        answer[resource].as_array().cloned().unwrap_or_default()
+    }
+
+    /// One field of the element called `name`, as `GET /nitro/v1/stat/<resource>/<name>` answers it.
+    pub fn field(&self, resource: &str, name: &str, field: &str) -> Value {
+        self.element(resource, name)[field].clone()
+    }
+
+    /// Waits until a service or virtual server has this state.
+    pub fn wait_for_state(&self, resource: &str, name: &str, state: &str) {
+        wait_for(&format!("{name} is {state}"), || self.field(resource, name, "state") == state);
     }
 
     /// A counter of one service, by its NITRO name.
@@ -123,9 +163,24 @@ impl Program {
         line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).unwrap()
     }
 
-    /// What the program wrote to standard output and standard error so far.
-    pub fn output(&self) -> String {
-        self.output.lock().unwrap().clone()
+    /// The lines of standard output so far.
+    pub fn lines(&self) -> Vec<String> {
+        self.stdout.text().lines().map(str::to_owned).collect()
+    }
+
+    /// Waits for a line of standard output that holds `text`; returns it.
+    pub fn wait_for_line(&self, text: &str) -> String {
+        let mut found = None;
+        wait_for(&format!("a line with {text:?}"), || {
+            found = self.lines().into_iter().find(|line| line.contains(text));
+            found.is_some()
+        });
+        found.unwrap()
+    }
+
+    /// What it wrote to standard error so far.
+    pub fn errors(&self) -> String {
+        self.stderr.text()
     }
 
     /// Allows it no more than `most` open descriptors from here on, those that it has included.
@@ -134,25 +189,44 @@ impl Program {
         prlimit(Some(Pid::from_child(&self.child)), Resource::Nofile, limit).unwrap();
     }
 
-    /// Asks it to stop, by SIGTERM.
-    pub fn terminate(&self) {
-        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+    /// Sends a signal.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Waits until it has ended: the exit code, `None` after a signal. Fails when that takes for ever.
+    /// Has it not ended?
+    pub fn is_running(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    /// Waits until it has ended and all that it wrote is here: the exit code, `None` after a signal.
     pub fn exit_code(&mut self) -> Option<i32> {
-        let mut ended = None;
-        wait_for("the program to end", || {
-            ended = self.child.try_wait().unwrap();
-            ended.is_some()
-        });
-        ended.and_then(|status| status.code())
+        wait_for("the program to end", || !self.is_running());
+        self.stdout.finish();
+        self.stderr.finish();
+        self.child.wait().unwrap().code()
     }
 
     fn element(&self, resource: &str, name: &str) -> Value {
-        let all = self.stat(resource);
-        let found = all.iter().find(|e| text(e, "name").eq_ignore_ascii_case(name));
-        found.cloned().unwrap_or_else(|| panic!("no {resource} called {name} in {all:?}"))
+        let (status, answer) = self.nitro(&format!("/nitro/v1/stat/{resource}/{name}"));
+        assert_eq!(status, "HTTP/1.1 200 OK", "{answer}");
+        answer[resource][0].clone()
+    }
+
+    /// Starts it; who reads its standard output is for the caller to say.
+    fn spawn_unread(place: &Place, config: &str, arguments: &[&str]) -> Program {
+        let mut child = Command::new(EXECUTABLE)
+            .args(["run", "--threads", "2", "--config", &place.file("ns.conf", config)])
+            .args(["--nitro", &place.nitro().to_string()])
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stderr = Written::of(child.stderr.take());
+        let (vserver, nitro) = (place.vserver(0), place.nitro());
+        Program { child, vserver, nitro, stdout: Written::default(), stderr }
     }
 }
 
@@ -162,9 +236,45 @@ impl Drop for Program {
         let _ = self.child.kill();
         let _ = self.child.wait();
         if std::thread::panicking() {
-            eprintln!("--- the program wrote:\n{}---", self.output());
+            eprintln!(
+                "--- the program wrote:\n{}--- and of errors:\n{}---",
+                self.stdout.text(),
+                self.errors()
+            );
         }
     }
+}
+
+impl Written {
+    fn of(pipe: Option<impl Read + Send + 'static>) -> Written {
+        let Some(pipe) = pipe else { return Written::default() };
+        let text = Arc::new(Mutex::new(String::new()));
+        let into = Arc::clone(&text);
+        let reader = std::thread::spawn(move || {
+            for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+                let mut into = into.lock().unwrap();
+                into.push_str(&line);
+                into.push('\n');
+            }
+        });
+        Written { text, reader: Some(reader) }
+    }
+
+    fn text(&self) -> String {
+        self.text.lock().unwrap().clone()
+    }
+
+    /// Waits for the end of the pipe.
+    fn finish(&mut self) {
+        if let Some(reader) = self.reader.take() {
+            reader.join().unwrap();
+        }
+    }
+}
+
+/// Runs the executable with these arguments to its end.
+pub fn run_to_end(arguments: &[&str]) -> Output {
+    Command::new(EXECUTABLE).args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
 /// The ns.conf of [`Program::start_at`].
@@ -194,13 +304,4 @@ pub fn text(element: &Value, name: &str) -> String {
     element[name].as_str().unwrap_or_else(|| panic!("{name} is not a text in {element}")).to_owned()
 }
 
-fn collect(pipe: Option<impl Read + Send + 'static>, into: &Arc<Mutex<String>>) {
-    let (Some(pipe), into) = (pipe, Arc::clone(into)) else { return };
-    std::thread::spawn(move || {
-        for line in BufReader::new(pipe).lines().map_while(Result::ok) {
-            let mut into = into.lock().unwrap();
-            into.push_str(&line);
-            into.push('\n');
-        }
-    });
-}
+const EXECUTABLE: &str = env!("CARGO_BIN_EXE_steelyard");

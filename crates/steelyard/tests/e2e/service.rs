@@ -3,7 +3,7 @@
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -87,7 +87,28 @@ impl TestService {
 
     /// A service that answers every request with 200, its own port as the body, and keeps the connection.
     pub fn plain(address: SocketAddr) -> TestService {
-        TestService::start(address, move |x| x.ok(&address.port().to_string()))
+        TestService::named(address, &address.port().to_string())
+    }
+
+    /// The same with `name` as the body.
+    pub fn named(address: SocketAddr, name: &str) -> TestService {
+        let name = name.to_owned();
+        TestService::start(address, move |x| x.ok(&name))
+    }
+
+    /// The same, once `gate` has let the request pass.
+    pub fn held(address: SocketAddr, name: &str, gate: &Gate) -> TestService {
+        let (name, gate) = (name.to_owned(), gate.clone());
+        TestService::start(address, move |x| {
+            gate.pass();
+            x.ok(&name)
+        })
+    }
+
+    /// The same with a status that the test changes as it goes.
+    pub fn with_status(address: SocketAddr, name: &str, status: &Arc<AtomicU16>) -> TestService {
+        let (name, status) = (name.to_owned(), Arc::clone(status));
+        TestService::start(address, move |x| x.answer(status.load(Ordering::SeqCst), name.as_bytes()))
     }
 
     /// Where it listens.
@@ -103,6 +124,12 @@ impl TestService {
     /// Requests begun so far.
     pub fn begun(&self) -> usize {
         lock(&self.shared.log).len()
+    }
+
+    /// The heads, as they came, of the requests so far whose head holds `text`: probes among them.
+    pub fn heads_with(&self, text: &str) -> Vec<String> {
+        let log = lock(&self.shared.log);
+        log.iter().map(|e| &e.request.head).filter(|head| head.contains(text)).cloned().collect()
     }
 
     /// Requests begun and not ended now.

@@ -1,24 +1,42 @@
 //! Each wrong option, name, address or file: exit code and one line that says what and where.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::net::TcpListener;
 
-use crate::program::{Program, file, once, own_address, page};
-use crate::services::Service;
+use libtest_mimic::Trial;
+use rustix::process::Signal;
+
+use crate::client::page;
+use crate::place::Place;
+use crate::program::{Program, run_to_end};
+use crate::service::TestService;
+
+pub fn trials() -> Vec<Trial> {
+    trials![
+        wrong_words_on_the_command_line_are_code_2,
+        help_and_version_are_no_errors,
+        a_refused_line_ends_a_strict_run_and_leaves_the_rest_otherwise,
+        a_management_port_in_use_is_code_1,
+        an_address_in_use_ends_a_strict_run_and_is_tried_again_otherwise,
+        explain_says_whom_it_asked,
+    ]
+}
 
 /// Runs to the end: exit code, and the one line of standard error.
 fn refused(arguments: &[&str]) -> (i32, String) {
-    let output = once(arguments);
+    let output = run_to_end(arguments);
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(error.lines().count(), 1, "{arguments:?}: {error:?}");
     assert!(!error.contains("panicked"), "{error}");
     (output.status.code().unwrap(), error.trim_end().to_owned())
 }
 
-#[test]
+fn strict<'a>(path: &'a str, nitro: &'a str) -> [&'a str; 6] {
+    ["run", "--config", path, "--nitro", nitro, "--strict"]
+}
+
 fn wrong_words_on_the_command_line_are_code_2() {
-    let good = file("words", "enable ns feature LB\n");
-    let good = good.to_str().unwrap();
+    let place = Place::new();
+    let good: &str = &place.file("good.conf", "enable ns feature LB\n");
     let cases: &[(&[&str], &[&str])] = &[
         (&[], &["no command given", "--help"]),
         (&["serve"], &["'serve'"]),
@@ -56,99 +74,93 @@ fn wrong_words_on_the_command_line_are_code_2() {
     }
 }
 
-#[test]
 fn help_and_version_are_no_errors() {
     for arguments in [&["--help"][..], &["--version"], &["run", "--help"], &["explain", "--help"]] {
-        let output = once(arguments);
+        let output = run_to_end(arguments);
         assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{arguments:?}");
         assert!(!output.stdout.is_empty());
     }
 }
 
-#[test]
 fn a_refused_line_ends_a_strict_run_and_leaves_the_rest_otherwise() {
-    let ip = own_address(1);
+    let place = Place::new();
+    let ip = place.ip();
     let text = &format!(
         "enable ns feature LB\n\
-                add service s {ip} HTTP 8001\n\
-                add lb vserver v HTTP {ip} 8080\n\
-                bind lb vserver v s\n\
-                add service t 300.1.1.1 HTTP 8001\n"
+         add service s {ip} HTTP 8101\n\
+         add lb vserver v HTTP {ip} 8000\n\
+         bind lb vserver v s\n\
+         add service t 300.1.1.1 HTTP 8101\n"
     );
-    let path = file("refused", text);
-    let path = path.to_str().unwrap();
-    let (code, error) = refused(&["run", "--config", path, "--nitro", &format!("{ip}:9081"), "--strict"]);
+    let path = place.file("refused.conf", text);
+    let (code, error) = refused(&strict(&path, &place.nitro().to_string()));
     assert_eq!(code, 1);
     assert!(error.starts_with(&format!("{path}:5:")), "{error}");
     assert!(error.contains("300.1.1.1"), "{error}");
 
-    let _s = Service::start("s", &format!("{ip}:8001"));
-    let program = Program::run(ip, text, &[]);
-    assert_eq!(page(&format!("{ip}:8080")), "s");
-    program.signal(rustix::process::Signal::TERM);
-    let (code, errors) = program.ended();
-    assert_eq!(code, Some(0));
+    let _s = TestService::named(place.service(1), "s");
+    let mut program = Program::launch(&place, text);
+    assert_eq!(page(place.vserver(0)), "s");
+    program.signal(Signal::TERM);
+    assert_eq!(program.exit_code(), Some(0));
+    let errors = program.errors();
     assert_eq!(errors.lines().count(), 1, "{errors}");
     assert!(errors.contains(":5:") && errors.contains("300.1.1.1"), "{errors}");
 }
 
-#[test]
 fn a_management_port_in_use_is_code_1() {
-    let ip = own_address(3);
-    let _holder = TcpListener::bind(format!("{ip}:9080")).unwrap();
-    let path = file("management-in-use", "enable ns feature LB\n");
-    let (code, error) =
-        refused(&["run", "--config", path.to_str().unwrap(), "--nitro", &format!("{ip}:9080")]);
+    let place = Place::new();
+    let nitro = place.nitro().to_string();
+    let _holder = TcpListener::bind(place.nitro()).unwrap();
+    let path = place.file("ns.conf", "enable ns feature LB\n");
+    let (code, error) = refused(&["run", "--config", &path, "--nitro", &nitro]);
     assert_eq!(code, 1);
     assert!(
-        error.contains(&format!("{ip}:9080: address already in use")) && error.contains("--nitro"),
+        error.contains(&format!("{nitro}: address already in use")) && error.contains("--nitro"),
         "{error}"
     );
 }
 
-#[test]
 fn an_address_in_use_ends_a_strict_run_and_is_tried_again_otherwise() {
-    let ip = own_address(5);
-    let holder = TcpListener::bind(format!("{ip}:8080")).unwrap();
-    let _s = Service::start("s", &format!("{ip}:8001"));
+    let place = Place::new();
+    let ip = place.ip();
+    let holder = TcpListener::bind(place.vserver(0)).unwrap();
+    let _s = TestService::named(place.service(1), "s");
     let text = &format!(
         "enable ns feature LB\n\
-                add service s {ip} HTTP 8001\n\
-                add lb vserver v HTTP {ip} 8080\n\
-                add lb vserver w HTTP {ip} 8081\n\
-                bind lb vserver v s\n\
-                bind lb vserver w s\n"
+         add service s {ip} HTTP 8101\n\
+         add lb vserver v HTTP {ip} 8000\n\
+         add lb vserver w HTTP {ip} 8001\n\
+         bind lb vserver v s\n\
+         bind lb vserver w s\n"
     );
-    let path = file("address-in-use", text);
-    let path = path.to_str().unwrap();
-    let (code, error) = refused(&["run", "--config", path, "--nitro", &format!("{ip}:9081"), "--strict"]);
+    let path = place.file("in-use.conf", text);
+    let (code, error) = refused(&strict(&path, &place.nitro().to_string()));
     assert_eq!(code, 1);
-    assert!(error.contains(&format!("v: cannot listen on {ip}:8080: address already in use")), "{error}");
+    assert!(error.contains(&format!("v: cannot listen on {ip}:8000: address already in use")), "{error}");
 
-    let program = Program::run(ip, text, &[]);
-    assert_eq!(program.stat("lbvserver", "v", "state"), "DOWN");
-    assert_eq!(program.stat("lbvserver", "w", "state"), "UP");
-    assert_eq!(page(&format!("{ip}:8081")), "s");
+    let program = Program::launch(&place, text);
+    assert_eq!(program.field("lbvserver", "v", "state"), "DOWN");
+    assert_eq!(program.field("lbvserver", "w", "state"), "UP");
+    assert_eq!(page(place.vserver(1)), "s");
     drop(holder);
     program.wait_for_state("lbvserver", "v", "UP");
-    assert_eq!(page(&format!("{ip}:8080")), "s");
+    assert_eq!(page(place.vserver(0)), "s");
 }
 
-#[test]
 fn explain_says_whom_it_asked() {
-    let ip = own_address(7);
-    let other = own_address(8);
-    let (code, error) = refused(&["explain", "v", "--nitro", &format!("http://{ip}:9080")]);
+    let place = Place::new();
+    let (ip, nitro) = (place.ip(), place.nitro());
+    let (code, error) = refused(&["explain", "v", "--nitro", &format!("http://{nitro}")]);
     assert_eq!(code, 1);
-    assert!(error.contains(&format!("http://{ip}:9080: connection refused")), "{error}");
-    let _other = Service::start("another program", &format!("{ip}:80"));
+    assert!(error.contains(&format!("http://{nitro}: connection refused")), "{error}");
+    let _other = TestService::named(place.at(80), "another program");
     let (code, error) = refused(&["explain", "v", "--nitro", &format!("http://{ip}")]);
     assert_eq!(code, 1);
     assert!(error.contains("not the answer of this program"), "{error}");
     let program =
-        Program::run(other, &format!("enable ns feature LB\nadd lb vserver v HTTP {other} 8080\n"), &[]);
-    let url = format!("http://{}", program.nitro_address());
-    let (code, error) = refused(&["explain", "w w", "--nitro", &url]);
+        Program::launch(&place, &format!("enable ns feature LB\nadd lb vserver v HTTP {ip} 8000\n"));
+    let (code, error) = refused(&["explain", "w w", "--nitro", &program.nitro_url()]);
     assert_eq!(code, 1);
     assert!(error.contains("No such resource [name, w w]"), "{error}");
 }

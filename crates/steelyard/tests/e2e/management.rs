@@ -1,29 +1,42 @@
 //! The management port: shapes, types and errors that NITRO clients rely on, and the decisions behind `explain`.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-use crate::program::{Program, once, own_address, page, request, until};
-use crate::services::Service;
+use crate::client::{Client, page};
+use crate::place::Place;
+use crate::program::{Program, run_to_end};
+use crate::service::{TestService, wait_for};
 
-fn balanced(ip: &str, method: &str) -> (Vec<Service>, Program) {
-    let services: Vec<Service> =
-        (1..=3).map(|n| Service::start(&format!("Service-HTTP-{n}"), &format!("{ip}:800{n}"))).collect();
+pub fn trials() -> Vec<Trial> {
+    trials![
+        a14_an_empty_system_answers_the_bare_envelope,
+        counters_are_strings_rates_and_ports_numbers_and_they_count,
+        a01_names_and_errors_are_found_under_every_encoding,
+        other_verbs_foreign_pages_and_rebound_names_are_refused,
+        explain_shows_every_decision_as_it_was_taken,
+    ]
+}
+
+/// Three services of weights 2, 3 and 4 by ROUNDROBIN.
+fn balanced(place: &Place) -> (Vec<TestService>, Program) {
+    let ip = place.ip();
+    let services =
+        (1..=3).map(|n| TestService::named(place.service(n), &format!("Service-HTTP-{n}"))).collect();
     let mut text = "enable ns feature LB\n".to_owned();
     for n in 1..=3 {
-        text += &format!("add service Service-HTTP-{n} {ip} HTTP 800{n}\n");
+        text += &format!("add service Service-HTTP-{n} {ip} HTTP 810{n}\n");
     }
-    text += &format!("add lb vserver \"lb v1\" HTTP {ip} 8080 -lbMethod {method}\n");
+    text += &format!("add lb vserver \"lb v1\" HTTP {ip} 8000 -lbMethod ROUNDROBIN\n");
     for n in 1..=3 {
         text += &format!("bind lb vserver \"lb v1\" Service-HTTP-{n} -weight {}\n", n + 1);
     }
-    (services, Program::run(ip, &text, &[]))
+    (services, Program::launch(place, &text))
 }
 
-#[test]
 fn a14_an_empty_system_answers_the_bare_envelope() {
-    let ip = own_address(121);
-    let program = Program::run(ip, "enable ns feature LB\n", &[]);
+    let place = Place::new();
+    let program = Program::launch(&place, "enable ns feature LB\n");
     for object in ["lbvserver", "service"] {
         let (status, answer) = program.nitro(&format!("/nitro/v1/stat/{object}"));
         assert_eq!(status, "HTTP/1.1 200 OK");
@@ -37,11 +50,11 @@ fn a14_an_empty_system_answers_the_bare_envelope() {
     );
 }
 
-#[test]
 fn counters_are_strings_rates_and_ports_numbers_and_they_count() {
-    let ip = own_address(123);
-    let (_services, program) = balanced(ip, "ROUNDROBIN");
-    (0..27).for_each(|_| drop(page(&format!("{ip}:8080"))));
+    let place = Place::new();
+    let ip = place.ip();
+    let (_services, program) = balanced(&place);
+    (0..27).for_each(|_| drop(page(place.vserver(0))));
     let (_, answer) = program.nitro("/nitro/v1/stat/lbvserver");
     let row = &answer["lbvserver"][0];
     for (field, value) in [
@@ -49,7 +62,7 @@ fn counters_are_strings_rates_and_ports_numbers_and_they_count() {
         ("state", json!("UP")),
         ("type", json!("HTTP")),
         ("primaryipaddress", json!(ip)),
-        ("primaryport", json!(8080)),
+        ("primaryport", json!(8000)),
         ("actsvcs", json!("3")),
         ("inactsvcs", json!("0")),
         ("vslbhealth", json!("100")),
@@ -65,18 +78,19 @@ fn counters_are_strings_rates_and_ports_numbers_and_they_count() {
     }
     // Weights 2, 3 and 4: three whole cycles of nine.
     for (name, requests) in [("Service-HTTP-1", "6"), ("Service-HTTP-2", "9"), ("Service-HTTP-3", "12")] {
-        assert_eq!(program.stat("service", name, "totalrequests"), requests);
-        until("the last answer is counted", || program.stat("service", name, "totalresponses") == requests);
-        assert_eq!(program.stat("service", name, "activetransactions"), "0");
-        assert_eq!(program.stat("service", name, "primaryipaddress"), ip);
+        assert_eq!(program.field("service", name, "totalrequests"), requests);
+        wait_for("the last answer is counted", || {
+            program.field("service", name, "totalresponses") == requests
+        });
+        assert_eq!(program.field("service", name, "activetransactions"), "0");
+        assert_eq!(program.field("service", name, "primaryipaddress"), ip.to_string());
     }
-    until("a rate", || program.stat("lbvserver", "lb%20v1", "requestsrate").as_u64().is_some());
+    wait_for("a rate", || program.field("lbvserver", "lb%20v1", "requestsrate").as_u64().is_some());
 }
 
-#[test]
 fn a01_names_and_errors_are_found_under_every_encoding() {
-    let ip = own_address(125);
-    let (_services, program) = balanced(ip, "ROUNDROBIN");
+    let place = Place::new();
+    let (_services, program) = balanced(&place);
     for id in ["lb%20v1", "lb%2520v1", "lb%2Bv1", "LB%20V1", "lb%20v1/"] {
         let (status, answer) = program.nitro(&format!("/nitro/v1/stat/lbvserver/{id}"));
         assert_eq!(
@@ -95,38 +109,38 @@ fn a01_names_and_errors_are_found_under_every_encoding() {
     }
 }
 
-#[test]
 fn other_verbs_foreign_pages_and_rebound_names_are_refused() {
-    let ip = own_address(127);
-    let program = Program::run(ip, "enable ns feature LB\n", &[]);
-    let nitro = program.nitro_address();
+    let place = Place::new();
+    let program = Program::launch(&place, "enable ns feature LB\n");
+    let nitro = place.nitro();
     for verb in ["POST", "PUT", "DELETE"] {
-        let head =
-            format!("{verb} /nitro/v1/stat/service HTTP/1.1\r\nHost: {nitro}\r\nContent-Length: 0\r\n");
-        let (status, body) = request(nitro, &head);
-        assert_eq!(status, "HTTP/1.1 405 Method Not Allowed");
-        assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["errorcode"], 1237);
+        let answer = program.manage(format!(
+            "{verb} /nitro/v1/stat/service HTTP/1.1\r\nHost: {nitro}\r\nContent-Length: 0\r\n\r\n"
+        ));
+        assert_eq!(answer.start, "HTTP/1.1 405 Method Not Allowed");
+        assert_eq!(serde_json::from_slice::<Value>(&answer.body).unwrap()["errorcode"], 1237);
     }
     for headers in ["Host: evil.example\r\n", "Host: localhost\r\nSec-Fetch-Site: cross-site\r\n"] {
-        let (status, _) = request(nitro, &format!("GET /nitro/v1/stat/service HTTP/1.1\r\n{headers}"));
-        assert_eq!(status, "HTTP/1.1 403 Forbidden", "{headers}");
+        let answer = program.manage(format!("GET /nitro/v1/stat/service HTTP/1.1\r\n{headers}\r\n"));
+        assert_eq!(answer.start, "HTTP/1.1 403 Forbidden", "{headers}");
     }
-    let (status, _) = request(nitro, "GET /nitro/v2/config/x HTTP/1.1\r\nHost: localhost\r\n");
-    assert_eq!(status, "HTTP/1.1 404 Not Found");
-    let long = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n", "x".repeat(100_000));
-    assert!(!crate::program::try_request(nitro, &long).is_ok_and(|(status, _)| status.contains("200")));
+    let answer = program.manage("GET /nitro/v2/config/x HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert_eq!(answer.start, "HTTP/1.1 404 Not Found");
+    let mut client = Client::connect(nitro);
+    let long = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(100_000));
+    let answer = client.try_send(long).and_then(|()| client.try_answer_to("GET"));
+    assert!(!answer.is_ok_and(|answer| answer.status() == 200));
     assert_eq!(program.nitro("/nitro/v1/stat/service").0, "HTTP/1.1 200 OK");
 }
 
-#[test]
 fn explain_shows_every_decision_as_it_was_taken() {
-    let ip = own_address(129);
-    let (_services, program) = balanced(ip, "ROUNDROBIN");
-    let served: Vec<String> = (0..9).map(|_| page(&format!("{ip}:8080"))).collect();
+    let place = Place::new();
+    let (_services, program) = balanced(&place);
+    let served: Vec<String> = (0..9).map(|_| page(place.vserver(0))).collect();
     let expected = [1, 2, 3, 1, 2, 3, 2, 3, 3].map(|n| format!("Service-HTTP-{n}"));
     assert_eq!(served, expected);
-    let url = format!("http://{}", program.nitro_address());
-    let output = once(&["explain", "lb v1", "--last", "9", "--format", "json", "--nitro", &url]);
+    let url = program.nitro_url();
+    let output = run_to_end(&["explain", "lb v1", "--last", "9", "--format", "json", "--nitro", &url]);
     assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&answer["vserver"], &answer["method"]), (&json!("lb v1"), &json!("ROUNDROBIN")));
@@ -148,7 +162,7 @@ fn explain_shows_every_decision_as_it_was_taken() {
         assert_eq!(decision["tied"].as_array().unwrap().iter().collect::<Vec<_>>(), tied);
         assert!(tied.contains(&&decision["selected"]));
     }
-    let output = once(&["explain", "LB V1", "--last", "2", "--nitro", &url]);
+    let output = run_to_end(&["explain", "LB V1", "--last", "2", "--nitro", &url]);
     let text = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 5, "{text}");
