@@ -5,7 +5,7 @@
 use steelyard_core::command::{Command, Object, Verb, lex, parse};
 use steelyard_core::config::attribute::{Attribute, Kind, Place, Resource};
 use steelyard_core::config::{
-    LbMonitor, LbParameter, LbVserver, Member, MonitorBinding, Server, Service, ServiceGroup,
+    CodeRange, LbMonitor, LbParameter, LbVserver, Member, MonitorBinding, Server, Service, ServiceGroup,
 };
 
 type Fields = &'static [(&'static str, &'static str)];
@@ -99,8 +99,8 @@ fn defaults_are_the_documented_ones() {
     assert_eq!((monitor.retries, monitor.failure_retries, monitor.success_retries), (3, 0, 1));
     assert_eq!((monitor.lrtm, monitor.reverse, monitor.enabled), (None, false, true));
     assert_eq!(
-        (monitor.http_request.as_str(), monitor.expects(200), monitor.expects(201)),
-        ("HEAD /", true, false)
+        (monitor.http_request.as_str(), monitor.resp_codes.as_slice()),
+        ("HEAD /", &[CodeRange::one(200)][..])
     );
     let vserver = LbVserver::default();
     assert_eq!(

@@ -199,10 +199,11 @@ fn watched(enabled: bool, health_monitor: bool) -> Watched {
 fn kind(monitor: &LbMonitor) -> Kind {
     match monitor.kind {
         MonitorType::Tcp => Kind::Tcp,
-        MonitorType::Http => {
-            let expected: Vec<(u16, u16)> = monitor.resp_codes.iter().map(|r| (r.low, r.high)).collect();
-            Kind::Http(Arc::new(Check::new(&monitor.http_request, &monitor.custom_headers, &expected)))
-        }
+        MonitorType::Http => Kind::Http(Arc::new(Check::new(
+            &monitor.http_request,
+            &monitor.custom_headers,
+            &monitor.resp_codes,
+        ))),
     }
 }
 

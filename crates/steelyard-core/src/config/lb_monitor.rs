@@ -72,11 +72,6 @@ impl LbMonitor {
         [(TCP_DEFAULT, MonitorType::Tcp), ("tcp", MonitorType::Tcp), ("http", MonitorType::Http)]
             .map(|(name, kind)| LbMonitor { name: name.to_owned(), kind, ..LbMonitor::default() })
     }
-
-    /// Does the status `code` keep the service UP?
-    pub fn expects(&self, code: u16) -> bool {
-        self.resp_codes.iter().any(|range| range.contains(code))
-    }
 }
 
 impl Keyed for LbMonitor {

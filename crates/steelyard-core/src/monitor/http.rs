@@ -7,6 +7,7 @@
 use std::net::SocketAddr;
 
 use super::{Finding, Probe, ProbeResult, Sense, Step};
+use crate::config::CodeRange;
 use crate::sync::Arc;
 use crate::time::Time;
 
@@ -18,14 +19,13 @@ pub struct Check {
     headers: Vec<Vec<u8>>,
     host: Option<Vec<u8>>,
     body: Vec<u8>,
-    expected: Vec<(u16, u16)>,
+    expected: Vec<CodeRange>,
 }
 
 impl Check {
     /// From the monitor's options. `request` is `-httpRequest` (`HEAD /`, or lines and a body), `custom` is
-    /// `-customHeaders`; both may hold the escapes `\r \n \t \" \\ \xHH`. `expected` is `-respCode`: inclusive
-    /// ranges; empty means 200.
-    pub fn new(request: &str, custom: &str, expected: &[(u16, u16)]) -> Check {
+    /// `-customHeaders`; both may hold the escapes `\r \n \t \" \\ \xHH`. `expected` is `-respCode`.
+    pub fn new(request: &str, custom: &str, expected: &[CodeRange]) -> Check {
         let request = unescape(request);
         let (head, body) = split_body(&request);
         let mut lines = header_lines(head);
@@ -35,8 +35,7 @@ impl Check {
         let host = [&custom, &lines].into_iter().find_map(|from| from.iter().find_map(|l| host_of(l)));
         let mut headers: Vec<Vec<u8>> = lines.into_iter().chain(custom).collect();
         headers.retain(|l| !l.is_empty() && !is_field(l, b"host"));
-        let expected = if expected.is_empty() { vec![(200, 200)] } else { expected.to_vec() };
-        Check { line: with_version(line), headers, host, body: body.to_vec(), expected }
+        Check { line: with_version(line), headers, host, body: body.to_vec(), expected: expected.to_vec() }
     }
 
     /// The bytes of a probe of `to`.
@@ -66,7 +65,7 @@ impl Check {
 
     /// Is this status one of `-respCode`?
     pub fn expects(&self, status: u16) -> bool {
-        self.expected.iter().any(|&(from, to)| (from..=to).contains(&status))
+        self.expected.iter().any(|range| range.contains(status))
     }
 }
 
@@ -269,7 +268,7 @@ mod tests {
     }
 
     fn default_check() -> Check {
-        Check::new("HEAD /", "", &[])
+        Check::new("HEAD /", "", &[CodeRange::one(200)])
     }
 
     #[test]
@@ -322,7 +321,7 @@ mod tests {
 
     #[test]
     fn statuses_are_lists_and_ranges() {
-        let check = Check::new("HEAD /", "", &[(200, 204), (302, 302)]);
+        let check = Check::new("HEAD /", "", &[CodeRange { low: 200, high: 204 }, CodeRange::one(302)]);
         for (status, expected) in [(199, false), (200, true), (204, true), (205, false), (302, true)] {
             assert_eq!(check.expects(status), expected, "{status}");
         }
