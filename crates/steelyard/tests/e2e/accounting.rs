@@ -94,10 +94,7 @@ fn s13_services_that_close_idle_connections_upset_no_counter() {
 
 fn s14_refused_connects_are_counted_once_and_the_service_comes_back() {
     let place = Place::new();
-    let s2 = TestService::start(place.service(2), |x| {
-        std::thread::sleep(Duration::from_millis(2));
-        x.ok("2")
-    });
+    let s2 = TestService::slow(place.service(2), "2", 2);
     let program = Program::start_at(&place, "LEASTCONNECTION", &[place.service(1), place.service(2)]);
     let run = |count: usize| {
         std::thread::scope(|scope| {
@@ -118,10 +115,7 @@ fn s14_refused_connects_are_counted_once_and_the_service_comes_back() {
     run(100);
     assert_eq!(s2.begun(), 100);
     program.wait_at_rest();
-    let s1 = TestService::start(place.service(1), |x| {
-        std::thread::sleep(Duration::from_millis(2));
-        x.ok("1")
-    });
+    let s1 = TestService::slow(place.service(1), "1", 2);
     run(200);
     assert!(s1.begun() >= 60, "only {} of 200 went to the service that came back", s1.begun());
     program.wait_at_rest();

@@ -28,13 +28,7 @@ pub fn trials() -> Vec<Trial> {
 
 fn s01_a_refused_connect_is_no_sample() {
     let place = Place::new();
-    let slow = |nth| {
-        TestService::start(place.service(nth), |x| {
-            std::thread::sleep(Duration::from_millis(20));
-            x.ok("answer")
-        })
-    };
-    let (s2, s3) = (slow(2), slow(3));
+    let [s2, s3] = [2, 3].map(|nth| TestService::slow(place.service(nth), "answer", 20));
     let addresses = [place.service(1), s2.address(), s3.address()];
     let program = Program::start_at(&place, "LEASTRESPONSETIME", &addresses);
     std::thread::scope(|scope| {
@@ -62,10 +56,7 @@ fn s03_fast_refusals_attract_no_traffic() {
         std::thread::sleep(Duration::from_millis(1));
         x.answer(429, b"later")
     });
-    let s2 = TestService::start(place.service(2), |x| {
-        std::thread::sleep(Duration::from_millis(30));
-        x.ok("answer")
-    });
+    let s2 = TestService::slow(place.service(2), "answer", 30);
     let program = Program::start(&place, "LEASTRESPONSETIME", &[&s1, &s2]);
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -174,13 +165,7 @@ fn s09_an_idle_ring_is_served_in_turn() {
 
 fn s17_totals_follow_speed_under_least_connection() {
     let place = Place::new();
-    let serving = |nth: u16, delay_ms: u64| {
-        TestService::start(place.service(nth), move |x| {
-            std::thread::sleep(Duration::from_millis(delay_ms));
-            x.ok("answer")
-        })
-    };
-    let services = [serving(1, 10), serving(2, 40)];
+    let services = [(1, 10), (2, 40)].map(|(nth, ms)| TestService::slow(place.service(nth), "answer", ms));
     let program = Program::start(&place, "LEASTCONNECTION", &services.each_ref());
     leave_startup(&program, 100);
     let before = begun(&services);
@@ -217,13 +202,7 @@ fn s28_a_retry_goes_to_another_service() {
 /// The documents' own rule: idle services are taken in turn, the faster one has no advantage.
 fn s29_idle_services_are_taken_in_turn_whatever_their_speed() {
     let place = Place::new();
-    let serving = |nth: u16, delay_ms: u64| {
-        TestService::start(place.service(nth), move |x| {
-            std::thread::sleep(Duration::from_millis(delay_ms));
-            x.ok("answer")
-        })
-    };
-    let services = [serving(1, 12), serving(2, 1)];
+    let services = [(1, 12), (2, 1)].map(|(nth, ms)| TestService::slow(place.service(nth), "answer", ms));
     let program = Program::start(&place, "LEASTRESPONSETIME", &services.each_ref());
     let mut client = program.client();
     (0..150).for_each(|_| assert_eq!(client.get("/").status(), 200));

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::time::Duration;
 
 use libtest_mimic::Trial;
 use serde_json::Value;
@@ -221,10 +220,7 @@ fn m38_lrtm_decides_with_the_response_times_of_its_monitors() {
     );
     let mut services = Vec::new();
     for (n, delay_ms) in (1..).zip(delays_ms) {
-        services.push(TestService::start(place.service(n), move |x| {
-            std::thread::sleep(Duration::from_millis(delay_ms));
-            x.ok("answer")
-        }));
+        services.push(TestService::slow(place.service(n), "answer", delay_ms));
         text += &format!(
             "add service s{n} {ip} HTTP 810{n}\nbind service s{n} -monitorName m\nbind lb vserver v s{n}\n"
         );

@@ -53,10 +53,7 @@ fn keep_alive_on_both_sides_uses_one_server_connection() {
 
 fn a_body_with_length_arrives_whole() {
     let place = Place::new();
-    let s1 = TestService::start(place.service(1), |x| {
-        let body = x.request.body.clone();
-        x.answer(200, &body)
-    });
+    let s1 = TestService::echo(place.service(1));
     let program = Program::start(&place, "ROUNDROBIN", &[&s1]);
     let mut client = program.client();
     for size in [1, 100, 16 * 1024, 16 * 1024 + 1, 3_000_000] {
@@ -68,10 +65,7 @@ fn a_body_with_length_arrives_whole() {
 
 fn a_chunked_request_arrives_whole() {
     let place = Place::new();
-    let s1 = TestService::start(place.service(1), |x| {
-        let body = x.request.body.clone();
-        x.answer(200, &body)
-    });
+    let s1 = TestService::echo(place.service(1));
     let program = Program::start(&place, "ROUNDROBIN", &[&s1]);
     let mut client = program.client();
     client.send("POST /c HTTP/1.1\r\nHost: e2e.test\r\nTransfer-Encoding: chunked\r\n\r\n");

@@ -96,6 +96,15 @@ impl TestService {
         TestService::start(address, move |x| x.ok(&name))
     }
 
+    /// The same, `delay_ms` after the request has come.
+    pub fn slow(address: SocketAddr, name: &str, delay_ms: u64) -> TestService {
+        let name = name.to_owned();
+        TestService::start(address, move |x| {
+            std::thread::sleep(Duration::from_millis(delay_ms));
+            x.ok(&name)
+        })
+    }
+
     /// The same, once `gate` has let the request pass.
     pub fn held(address: SocketAddr, name: &str, gate: &Gate) -> TestService {
         let (name, gate) = (name.to_owned(), gate.clone());
@@ -109,6 +118,14 @@ impl TestService {
     pub fn with_status(address: SocketAddr, name: &str, status: &Arc<AtomicU16>) -> TestService {
         let (name, status) = (name.to_owned(), Arc::clone(status));
         TestService::start(address, move |x| x.answer(status.load(Ordering::SeqCst), name.as_bytes()))
+    }
+
+    /// A service that answers every request with 200 and the request's own body.
+    pub fn echo(address: SocketAddr) -> TestService {
+        TestService::start(address, |x| {
+            let body = x.request.body.clone();
+            x.answer(200, &body)
+        })
     }
 
     /// Where it listens.
