@@ -1,6 +1,6 @@
 //! Lints, unsafe code, documents, and tests that are left out.
 
-use crate::repository::{Fault, File, Repository, code};
+use crate::repository::{Fault, File, RULES, Repository, code};
 
 /// Every crate takes the workspace's lints, and those deny what must not reach the product.
 pub fn lints(repository: &Repository) -> Vec<Fault> {
@@ -122,6 +122,29 @@ pub fn reasons(repository: &Repository) -> Vec<Fault> {
     names.filter(|n| !named.contains(n)).map(fault).collect()
 }
 
+/// Each dependency of a crate is named in its source, or for a test's in its tests.
+pub fn unused(repository: &Repository) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for manifest in repository.files.iter().filter(|f| f.path.ends_with("/Cargo.toml")) {
+        let folder = manifest.path.trim_end_matches("Cargo.toml");
+        let mut section = "";
+        for (index, line) in manifest.text.lines().enumerate() {
+            if line.starts_with('[') {
+                section = line;
+            } else if section.ends_with("dependencies]")
+                && let Some((name, _)) = line.split_once(['.', ' '])
+            {
+                let path = format!("{}::", name.replace('-', "_"));
+                let mut ours = repository.rust(folder).filter(|f| !f.path.starts_with(RULES));
+                if !ours.any(|f| f.text.contains(&path)) {
+                    faults.push(manifest.fault(index + 1, format!("nothing uses {name}")));
+                }
+            }
+        }
+    }
+    faults
+}
+
 /// Each invariant of the architecture names tests, and they exist.
 pub fn invariants(repository: &Repository) -> Vec<Fault> {
     let fault = |what: String| Fault { at: "ARCHITECTURE.md".into(), what };
@@ -228,6 +251,15 @@ fn a_planted_dependency_without_reason_is_found() {
     ]);
     let found: Vec<_> = reasons(&planted).into_iter().map(|f| f.what).collect();
     assert_eq!(found, ["no reason for the dependency ring"]);
+}
+
+#[test]
+fn a_planted_dependency_without_use_is_found() {
+    let manifest = "[package]\nname = \"a\"\n\n[dependencies]\nfast-maps.workspace = true\nidle = \"1\"\n";
+    let source = "use fast_maps::Map;";
+    let planted = Repository::planted(&[("crates/a/Cargo.toml", manifest), ("crates/a/src/lib.rs", source)]);
+    let found: Vec<_> = unused(&planted).into_iter().map(|f| f.what).collect();
+    assert_eq!(found, ["nothing uses idle"]);
 }
 
 #[test]

@@ -38,6 +38,7 @@ rules! {
     documents_are_true: house::documents;
     invariants_have_tests: house::invariants;
     dependencies_have_reasons: house::reasons;
+    dependencies_are_used: house::unused;
     ignored_tests_are_soak_tests: house::ignored_tests;
     tests_name_no_program: programs::by_name;
     listed_programs_are_used: programs::list;
