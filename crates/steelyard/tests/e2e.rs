@@ -21,8 +21,9 @@
 //! and its name in the `trials!` list at the top of its module. The parts:
 //!
 //! - [`place`]: addresses and folder. Ports are fixed, the address 127.x.y.z is the test's own.
-//! - [`service`]: [`service::TestService`], its record ([`service::Entry`]: what came on which connection, when it
-//!   began and ended), [`service::Gate`] to hold requests until the test releases them, `wait_for` a condition.
+//! - [`service`]: [`service::TestService`] (`named`, `slow`, `held`, `echo`, or a closure), its record
+//!   ([`service::Entry`]: what came on which connection, when it began and ended), [`service::Gate`] to hold requests
+//!   until the test releases them, `wait_for` a condition.
 //! - [`client`]: bytes as given (`send`), requests and strict answers (`get`, `request`, `answer`), half-close,
 //!   reset, and how a connection ends.
 //! - [`explain`]: recorded decisions, each read once more by the documented rule.

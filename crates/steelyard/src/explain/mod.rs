@@ -163,21 +163,26 @@ fn print(text: &str) {
 }
 
 async fn ask(url: &str, path: &str) -> Result<String, Fault> {
+    let address = address(url)?;
+    match tokio::time::timeout(PATIENCE, exchange(&address, path)).await {
+        Ok(Ok((status, body))) => judge(status, body, url),
+        Ok(Err(why)) => Err(Fault::NoAnswer { url: url.to_owned(), why }),
+        Err(_) => Err(Fault::NoAnswer { url: url.to_owned(), why: "no answer within 10 s".to_owned() }),
+    }
+}
+
+/// Host and port of a URL; port 80 where it names none.
+fn address(url: &str) -> Result<String, Fault> {
     let bad = |why| Fault::Url { url: url.to_owned(), why };
     let uri: Uri = url.parse().map_err(|_| bad("not a URL"))?;
     if uri.scheme_str() != Some("http") {
         return Err(bad("only http:// URLs can be asked"));
     }
     let authority = uri.authority().ok_or_else(|| bad("it names no host"))?;
-    let address = match authority.port() {
+    Ok(match authority.port() {
         Some(_) => authority.as_str().to_owned(),
         None => format!("{}:80", authority.host()),
-    };
-    match tokio::time::timeout(PATIENCE, exchange(&address, path)).await {
-        Ok(Ok((status, body))) => judge(status, body, url),
-        Ok(Err(why)) => Err(Fault::NoAnswer { url: url.to_owned(), why }),
-        Err(_) => Err(Fault::NoAnswer { url: url.to_owned(), why: "no answer within 10 s".to_owned() }),
-    }
+    })
 }
 
 async fn exchange(address: &str, path: &str) -> Result<(StatusCode, String), String> {
@@ -234,3 +239,21 @@ pub const DEFAULT_LAST: u64 = 10;
 pub const MAX_LAST: u64 = 1_000;
 const MAX_ANSWER: usize = 64 << 20;
 const PATIENCE: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_without_a_port_means_port_80() {
+        for (url, expected) in [
+            ("http://127.0.0.1", "127.0.0.1:80"),
+            ("http://127.0.0.1/", "127.0.0.1:80"),
+            ("http://127.0.0.1:9080", "127.0.0.1:9080"),
+            ("http://[::1]", "[::1]:80"),
+            ("http://[::1]:9080/", "[::1]:9080"),
+        ] {
+            assert_eq!(address(url).unwrap(), expected);
+        }
+    }
+}

@@ -154,8 +154,8 @@ fn explain_says_whom_it_asked() {
     let (code, error) = refused(&["explain", "v", "--nitro", &format!("http://{nitro}")]);
     assert_eq!(code, 1);
     assert!(error.contains(&format!("http://{nitro}: connection refused")), "{error}");
-    let _other = TestService::named(place.at(80), "another program");
-    let (code, error) = refused(&["explain", "v", "--nitro", &format!("http://{ip}")]);
+    let other = TestService::named(place.service(1), "another program");
+    let (code, error) = refused(&["explain", "v", "--nitro", &format!("http://{}", other.address())]);
     assert_eq!(code, 1);
     assert!(error.contains("not the answer of this program"), "{error}");
     let program =

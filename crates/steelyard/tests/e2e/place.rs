@@ -47,16 +47,15 @@ impl Place {
         self.at(9080)
     }
 
-    /// Any other port of the test's address.
-    pub fn at(&self, port: u16) -> SocketAddr {
-        SocketAddr::new(self.ip, port)
-    }
-
     /// Writes a file into the test's folder, which is removed when the place is dropped; its path.
     pub fn file(&self, name: &str, text: &str) -> String {
         let path = self.folder.join(name);
         std::fs::write(&path, text).unwrap();
         path.into_os_string().into_string().unwrap()
+    }
+
+    fn at(&self, port: u16) -> SocketAddr {
+        SocketAddr::new(self.ip, port)
     }
 }
 
