@@ -116,7 +116,12 @@ impl Picker {
                 slot.introduced.store(introduced, Ordering::Release);
             }
         }
-        lock(&self.ring).renew_all(&self.slots);
+        let mut ring = lock(&self.ring);
+        if self.setup.method.measures.traffic() {
+            // What was carried meanwhile was marked at the predecessor.
+            (0..self.slots.len()).for_each(|position| ring.absorb(position, &self.slots));
+        }
+        ring.renew_all(&self.slots);
     }
 
     /// The method it chooses by.
