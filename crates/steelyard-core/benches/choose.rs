@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use steelyard_core::balance::log::{ALL_LOGS_BYTES, Budget};
 use steelyard_core::balance::method;
-use steelyard_core::balance::picker::{Bound, Picker, Setup};
+use steelyard_core::balance::picker::Picker;
+use steelyard_core::balance::setup::{Bound, Setup};
 use steelyard_core::service::hot::Lines;
 use steelyard_core::service::{Service, State};
 use steelyard_core::time::Time;

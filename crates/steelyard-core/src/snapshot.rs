@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 use crate::balance::log::{ALL_LOGS_BYTES, Budget};
-use crate::balance::picker::{Bound, Picker, Seat, Setup};
+use crate::balance::picker::{Picker, Seat};
+use crate::balance::setup::{Bound, Setup};
 use crate::balance::slow_start::{SlowStart, Unit};
 use crate::balance::startup::StartupReason;
 use crate::balance::{self, METHODS, Measures};

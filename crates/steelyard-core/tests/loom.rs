@@ -16,7 +16,8 @@ use loom::thread;
 use steelyard_core::balance::dirty::Dirty;
 use steelyard_core::balance::log::{Budget, LOG_BYTES};
 use steelyard_core::balance::method;
-use steelyard_core::balance::picker::{Bound, Picker, Seat, Setup};
+use steelyard_core::balance::picker::{Picker, Seat};
+use steelyard_core::balance::setup::{Bound, Setup};
 use steelyard_core::service::{Binding, Service, State};
 use steelyard_core::time::Time;
 

@@ -4,8 +4,8 @@
 //! under its lock.
 
 use crate::balance::log::{Event, Pick, Reason, Rule};
-use crate::balance::picker::Bound;
 use crate::balance::ring::{Ring, why_not};
+use crate::balance::setup::Bound;
 use crate::balance::tree::NO;
 use crate::balance::{Method, key, round};
 

@@ -9,6 +9,8 @@ pub mod log;
 pub mod picker;
 pub mod rates;
 pub mod ring;
+pub mod setup;
+mod slot;
 pub mod slow_start;
 mod stand_in;
 pub mod startup;

@@ -11,38 +11,13 @@ use std::sync::TryLockError;
 use crate::balance::Method;
 use crate::balance::decision::{self, Decision};
 use crate::balance::dirty::Dirty;
-use crate::balance::log::Budget;
 use crate::balance::ring::Ring;
-use crate::balance::slow_start::SlowStart;
+use crate::balance::setup::{Bound, Setup};
+use crate::balance::slot::Slot;
 use crate::balance::startup::StartupReason;
-use crate::balance::window::Sums;
-use crate::service::hot::Hot;
 use crate::service::{Binding, Service, Watch};
-use crate::sync::{Arc, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering};
+use crate::sync::{Arc, AtomicUsize, Mutex, MutexGuard, Ordering};
 use crate::time::Time;
-
-/// What a picker decides by.
-pub struct Setup {
-    /// The method.
-    pub method: &'static Method,
-    /// The bound services in ring order, with their weights (1 to 100).
-    pub services: Vec<Bound>,
-    /// `startupRRFactor`; 0 when unset.
-    pub startup_factor: u32,
-    /// Per-service slow start, when `newServiceRequest` is above 0.
-    pub slow_start: Option<SlowStart>,
-    /// Where the decision log's memory comes from.
-    pub budget: Arc<Budget>,
-}
-
-/// A service as one virtual server has it.
-#[derive(Clone)]
-pub struct Bound {
-    /// The service.
-    pub service: Arc<Service>,
-    /// Its weight there, 1 to 100.
-    pub weight: u32,
-}
 
 /// One virtual server's choice among its services.
 pub struct Picker {
@@ -54,16 +29,6 @@ pub struct Picker {
     dirty: Dirty,
     candidates: AtomicUsize,
     seat: Arc<Seat>,
-}
-
-/// One bound service, readable without the lock. Two share a cache line: in a large ring memory is what a choice costs.
-#[repr(align(32))]
-pub(super) struct Slot {
-    pub(super) hot: Hot,
-    /// TTFB samples not yet in the window: their number in the upper 20 bits, their sum in microseconds below.
-    ttfb: AtomicU64,
-    /// The generation of the service's bindings that `others` has, times two, plus one if it has any.
-    introduced: AtomicU64,
 }
 
 /// Where the picker that decides for a virtual server is found, across reconfigurations.
@@ -369,30 +334,6 @@ impl Watch for Picker {
     }
 }
 
-impl Slot {
-    fn new(service: &Arc<Service>) -> Slot {
-        Slot { hot: service.hot().clone(), ttfb: AtomicU64::new(0), introduced: AtomicU64::new(0) }
-    }
-
-    /// Adds a sample; one that would overflow the cell before the next pick or tick takes it is dropped.
-    fn add_ttfb(&self, ttfb_us: u64) {
-        let sample = 1 << TTFB_SUM_BITS | ttfb_us.clamp(1, MAX_TTFB_US);
-        let _ = self.ttfb.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |held| {
-            let sum = (held & TTFB_SUM) + (sample & TTFB_SUM);
-            if sum > TTFB_SUM { None } else { held.checked_add(sample) }
-        });
-    }
-
-    /// Takes the samples.
-    pub(super) fn take_ttfb(&self) -> Option<Sums> {
-        if self.ttfb.load(Ordering::Relaxed) == 0 {
-            return None;
-        }
-        let held = self.ttfb.swap(0, Ordering::AcqRel);
-        Some(Sums { amount: held & TTFB_SUM, samples: (held >> TTFB_SUM_BITS) as u32 })
-    }
-}
-
 impl Seat {
     /// The picker that decides now.
     pub fn current(&self) -> Option<Arc<Picker>> {
@@ -413,8 +354,4 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-const TTFB_SUM_BITS: u32 = 44;
-const TTFB_SUM: u64 = (1 << TTFB_SUM_BITS) - 1;
-/// Longer times to first byte count as this: about 17 minutes.
-const MAX_TTFB_US: u64 = 1 << 30;
 const MAX_ROWS: usize = 1_000_000;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use steelyard_core::balance::log::{ALL_LOGS_BYTES, Budget};
-use steelyard_core::balance::picker::{Bound, Picker, Seat, Setup};
+use steelyard_core::balance::picker::{Picker, Seat};
+use steelyard_core::balance::setup::{Bound, Setup};
 use steelyard_core::balance::slow_start::SlowStart;
 use steelyard_core::balance::{METHODS, method};
 use steelyard_core::service::{Service, State};

@@ -1,8 +1,8 @@
 //! Who may be chosen: states, slow start's caps, services tried before, and what a service brings when it comes.
 
 use super::{Leaf, Measures, Ring, SLOWED, STATE};
-use crate::balance::picker::Slot;
 use crate::balance::round;
+use crate::balance::slot::Slot;
 use crate::balance::startup::StartupReason;
 use crate::service::ResponseTime;
 use crate::time::Time;

@@ -2,7 +2,8 @@
 
 use super::{Measures, Ring};
 use crate::balance::Measured;
-use crate::balance::picker::{Bound, Setup, Slot};
+use crate::balance::setup::{Bound, Setup};
+use crate::balance::slot::Slot;
 use crate::balance::window::Sums;
 use crate::service::Traffic;
 use crate::sync::Arc;

@@ -11,8 +11,9 @@ use std::hint::black_box;
 
 use self::measured::Meter;
 use crate::balance::log::{Log, Pick, Reason, Rule};
-use crate::balance::picker::{Setup, Slot};
 use crate::balance::rates::Rate;
+use crate::balance::setup::Setup;
+use crate::balance::slot::Slot;
 use crate::balance::slow_start::Ramps;
 use crate::balance::stand_in::StandIn;
 use crate::balance::startup::Startup;
