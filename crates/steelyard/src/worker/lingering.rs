@@ -14,7 +14,7 @@ use slab::Slab;
 use steelyard_core::proxy::io::ConnId;
 use steelyard_core::time::{MILLISECOND_US, SECOND_US, Time};
 
-use super::socket::send_queue;
+use super::sending::send_queue;
 use super::source::Source;
 
 /// The lingering connections of one worker.

@@ -10,6 +10,7 @@ mod lingering;
 mod listener;
 mod mailbox;
 mod options;
+mod sending;
 mod socket;
 mod source;
 mod sys;

@@ -11,12 +11,13 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, sockopt};
+use rustix::net::{AddressFamily, RecvFlags, Shutdown, SocketFlags, SocketType, sockopt};
 use steelyard_core::proxy::io::{Close, ConnId, Gone, Io};
 use steelyard_core::time::Time;
 
 use super::lingering::Lingering;
 use super::options::{prepare, reset, server_congestion};
+use super::sending::{send_all, send_queue};
 use super::source::Source;
 use super::{Clock, sys};
 
@@ -375,37 +376,6 @@ impl Io for Sockets {
     fn packets(&mut self, id: ConnId) -> u64 {
         self.socket(id).map_or(0, |socket| sys::tcp_segments(socket.fd.as_fd()))
     }
-}
-
-/// Sends as much of the queue as the peer takes; true when nothing is left, and the memory is given back.
-pub(super) fn send_queue(fd: &OwnedFd, queue: &mut VecDeque<u8>) -> rustix::io::Result<bool> {
-    loop {
-        let (front, _) = queue.as_slices();
-        if front.is_empty() {
-            *queue = VecDeque::new();
-            return Ok(true);
-        }
-        let length = front.len();
-        let sent = send_all(fd, front)?;
-        queue.drain(..sent);
-        if sent < length {
-            return Ok(false);
-        }
-    }
-}
-
-/// Sends until the kernel takes no more, so that the next room it has is announced by an event.
-fn send_all(fd: &OwnedFd, bytes: &[u8]) -> rustix::io::Result<usize> {
-    let mut sent = 0;
-    while sent < bytes.len() {
-        match rustix::net::send(fd, &bytes[sent..], SendFlags::NOSIGNAL) {
-            Ok(n) => sent += n,
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => break,
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(sent)
 }
 
 /// Registered once, never changed while the engine knows the connection.
