@@ -225,3 +225,29 @@ fn s05_a_service_bound_under_load_gets_at_most_twice_its_share() {
         assert!(hits <= 200 * 2 / 3, "{hits} of 200 in second {second}");
     }
 }
+
+/// Case S33: after a spike from many threads everything is as before: nothing is left active, marked or mis-keyed, and
+/// the ring goes on in turn. That completions never wait is the model checker's to show.
+#[test]
+fn s33_a_spike_of_many_threads_leaves_nothing_behind() {
+    let mut world = World::settled(Plan::new("LEASTCONNECTION", &[1; 64]));
+    std::thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| {
+                let mut open = std::collections::VecDeque::new();
+                for _ in 0..2000 {
+                    open.push_back(world.picker.pick(world.now, &[]).expect("a candidate").1);
+                    if open.len() > 8 {
+                        open.pop_front().into_iter().for_each(|position| world.picker.ended(position));
+                    }
+                }
+                open.into_iter().for_each(|position| world.picker.ended(position));
+            });
+        }
+    });
+    assert!(world.services.iter().all(|s| s.active() == 0));
+    assert!(world.picker.is_sound());
+    assert!(world.picker.metrics().iter().all(|n| *n == 0));
+    let first = world.serve();
+    assert!((1..128).all(|n| world.serve() == (first - 1 + n) % 64 + 1));
+}
