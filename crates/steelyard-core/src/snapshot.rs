@@ -12,7 +12,7 @@ use crate::balance::picker::{Picker, Seat};
 use crate::balance::setup::{Bound, Setup};
 use crate::balance::slow_start::{SlowStart, Unit};
 use crate::balance::startup::StartupReason;
-use crate::balance::{self, METHODS, Measures};
+use crate::balance::{self, Measures};
 use crate::config::{Config, Features, LbBinding, LbVserver, RequestUnit, ServiceGroup};
 use crate::service::Service;
 use crate::service::hot::Lines;
@@ -102,7 +102,8 @@ impl Snapshot {
 
     fn setup(&self, vserver: &LbVserver, config: &Config) -> Setup {
         Setup {
-            method: balance::method(vserver.lb_method.text()).unwrap_or(METHODS[1]),
+            // The configuration's words are the methods' names; a test holds them together.
+            method: balance::method(vserver.lb_method.text()).unwrap_or(balance::DEFAULT),
             services: self.ring(vserver, config),
             startup_factor: config.lb_parameter.startup_rr_factor,
             slow_start: slow_start(vserver),

@@ -6,7 +6,9 @@ use super::{Measures, Method};
 pub(super) const METHOD: Method = Method {
     name: "LEASTBANDWIDTH",
     measures: Measures::Bytes,
-    only_on: &[],
     slow_start: true,
     metric: |m| m.carried,
+    shows: "Mbps of the last 14 s",
+    // The bytes that 1 Mbps carries in the window.
+    unit: 14 * 1_000_000 / 8,
 };

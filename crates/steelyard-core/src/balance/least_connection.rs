@@ -6,7 +6,8 @@ use super::{Measures, Method};
 pub(super) const METHOD: Method = Method {
     name: "LEASTCONNECTION",
     measures: Measures::Active,
-    only_on: &[],
     slow_start: true,
     metric: |m| m.active,
+    shows: "active transactions",
+    unit: 1,
 };

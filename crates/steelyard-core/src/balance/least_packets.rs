@@ -5,7 +5,8 @@ use super::{Measures, Method};
 pub(super) const METHOD: Method = Method {
     name: "LEASTPACKETS",
     measures: Measures::Packets,
-    only_on: &[],
     slow_start: true,
     metric: |m| m.carried,
+    shows: "packets of the last 14 s",
+    unit: 1,
 };

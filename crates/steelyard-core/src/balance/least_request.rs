@@ -6,8 +6,9 @@ use super::{Measures, Method};
 pub(super) const METHOD: Method = Method {
     name: "LEASTREQUEST",
     measures: Measures::Active,
-    only_on: &["HTTP", "SSL"],
     // The documentation's list of methods with slow start does not name it.
     slow_start: false,
     metric: |m| m.active,
+    shows: "active requests",
+    unit: 1,
 };

@@ -5,7 +5,8 @@ use super::{Measures, Method};
 pub(super) const METHOD: Method = Method {
     name: "LRTM",
     measures: Measures::ResponseTime,
-    only_on: &[],
     slow_start: true,
     metric: |m| m.active.saturating_mul(m.time_us),
+    shows: "active transactions * monitors' response time in seconds",
+    unit: 1_000_000,
 };

@@ -36,6 +36,9 @@ pub const METHODS: [&Method; 7] = [
     &least_packets::METHOD,
 ];
 
+/// The method of a virtual server that names none.
+pub const DEFAULT: &Method = &least_connection::METHOD;
+
 /// The method that `-lbMethod` names, without regard to case.
 pub fn method(name: &str) -> Option<&'static Method> {
     METHODS.into_iter().find(|m| m.name.eq_ignore_ascii_case(name))
@@ -48,12 +51,14 @@ pub struct Method {
     pub name: &'static str,
     /// What a service's value depends on.
     pub measures: Measures,
-    /// The service types it may be set on; none named means any.
-    pub only_on: &'static [&'static str],
     /// Does per-service slow start apply (`spec/methods.md` 2.3)?
     pub slow_start: bool,
     /// The value N, smaller is better. Weights are applied later, by [`key`].
     pub metric: fn(&Measured) -> u64,
+    /// What N is, as a person reads it.
+    pub shows: &'static str,
+    /// How much of the metric makes 1 of what is shown: 1,000,000 where microseconds are shown as seconds.
+    pub unit: u64,
 }
 
 /// What a method's value depends on, hence what the picker keeps for it.
@@ -122,9 +127,13 @@ pub fn key(metric: u64, weight: u32) -> u64 {
     }
 }
 
-/// The weighted value as the documentation prints it, in hundredths, rounded up: 7 x 10000 / 3 is 23333.34. `unit` is
-/// how much of the metric makes 1: 1,000,000 for microseconds shown as seconds.
-pub fn display_hundredths(metric: u64, weight: u32, unit: u64) -> u128 {
+/// N as the documentation prints it, in hundredths, rounded up; `unit` is the method's.
+pub fn shown_hundredths(metric: u64, unit: u64) -> u128 {
+    (u128::from(metric) * 100).div_ceil(u128::from(unit.max(1)))
+}
+
+/// The weighted value in the same form: 7 x 10000 / 3 is 23333.34.
+pub fn shown_weighted_hundredths(metric: u64, weight: u32, unit: u64) -> u128 {
     let divisor = u128::from(weight.max(1)) * u128::from(unit.max(1));
     (u128::from(metric) * u128::from(SCALE) * 100).div_ceil(divisor)
 }

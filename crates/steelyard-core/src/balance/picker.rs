@@ -194,7 +194,7 @@ impl Picker {
         state.decisions(last, self.setup.method, &self.setup.services)
     }
 
-    /// N of every service, in ring order, as the next decision would see it at once.
+    /// N of every service, in ring order, as the next decision would see it at once. For tests.
     pub fn metrics(&self) -> Vec<u64> {
         let mut ring = lock(&self.ring);
         self.drain(&mut ring);

@@ -5,5 +5,11 @@
 
 use super::{Measures, Method};
 
-pub(super) const METHOD: Method =
-    Method { name: "ROUNDROBIN", measures: Measures::Turns, only_on: &[], slow_start: true, metric: |_| 0 };
+pub(super) const METHOD: Method = Method {
+    name: "ROUNDROBIN",
+    measures: Measures::Turns,
+    slow_start: true,
+    metric: |_| 0,
+    shows: "turns taken",
+    unit: 1,
+};

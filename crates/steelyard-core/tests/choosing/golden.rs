@@ -1,7 +1,7 @@
 //! The ten documented tables, row by row, and their continuations (`spec/methods.md` 1.11).
 
 use serde_json::Value;
-use steelyard_core::balance::{display_hundredths, key, method};
+use steelyard_core::balance::{key, method, shown_hundredths, shown_weighted_hundredths};
 use steelyard_core::service::ResponseTime;
 
 use crate::world::{Plan, World};
@@ -105,12 +105,14 @@ fn least_connection_gives_the_tables_of_least_request() {
 
 #[test]
 fn values_are_displayed_rounded_up_to_two_decimals() {
-    assert_eq!(display_hundredths(7_000_000, 3, 1_000_000), 2_333_334);
-    assert_eq!(display_hundredths(8_000_000, 3, 1_000_000), 2_666_667);
-    assert_eq!(display_hundredths(5, 3, 1), 1_666_667);
-    assert_eq!(display_hundredths(15, 3, 1), 5_000_000);
-    assert_eq!(display_hundredths(0, 7, 1), 0);
-    assert_eq!(display_hundredths(u64::MAX, 1, 1), u128::from(u64::MAX) * 1_000_000);
+    assert_eq!(shown_weighted_hundredths(7_000_000, 3, 1_000_000), 2_333_334);
+    assert_eq!(shown_weighted_hundredths(8_000_000, 3, 1_000_000), 2_666_667);
+    assert_eq!(shown_weighted_hundredths(5, 3, 1), 1_666_667);
+    assert_eq!(shown_weighted_hundredths(15, 3, 1), 5_000_000);
+    assert_eq!(shown_weighted_hundredths(0, 7, 1), 0);
+    assert_eq!(shown_weighted_hundredths(u64::MAX, 1, 1), u128::from(u64::MAX) * 1_000_000);
+    assert_eq!(shown_hundredths(1, 1_000_000), 1);
+    assert_eq!(shown_hundredths(3_000_000, 1_000_000), 300);
 }
 
 fn printed(name: &str) {
@@ -157,19 +159,19 @@ fn replay(table: &Value, method: &'_ str) {
         for row in table["rows"].as_array().unwrap() {
             let chosen = services.iter().position(|name| row["selected"] == *name).unwrap() + 1;
             let (before, after) = (hundredths(&row["before"]), hundredths(&row["after"]));
-            let scale = if table["weights"].is_object() { 1 } else { 10_000 };
+            let weight = table["weights"].is_object().then_some(weights[chosen - 1]);
             let place = format!("{} from {turns}, request {}", table["table"], row["request"]);
             // A measured table's rows are measurements: what the row adds is what the service carried meanwhile.
-            let weight = u128::from(weights[chosen - 1]);
-            let units = ((after - before) * scale * weight).div_ceil(1_000_000) as u64;
+            let per_unit = weight.map_or(100, |weight| 1_000_000 / u128::from(weight));
+            let units = ((after - before + per_unit / 2) / per_unit) as u64;
             let taken = request(&mut world, if measured { units } else { 1 });
             assert_eq!(taken, chosen, "{place}");
             let decision = world.picker.decisions(1).pop().unwrap();
             let row_before = &decision.services[chosen - 1];
             assert_eq!(row_before.key, key(row_before.metric, row_before.weight), "{place}");
-            assert_eq!(shown(method, &world, row_before.metric, chosen), before * scale, "{place}: before");
+            assert_eq!(shown(method, weight, row_before.metric), before, "{place}: before");
             let metric = metric_now(&world, chosen);
-            assert_eq!(shown(method, &world, metric, chosen), after * scale, "{place}: after");
+            assert_eq!(shown(method, weight, metric), after, "{place}: after");
         }
     }
 }
@@ -224,14 +226,13 @@ fn metric_now(world: &World, chosen: usize) -> u64 {
     world.picker.metrics()[chosen - 1]
 }
 
-/// N or Nw in the table's unit, in hundredths, rounded up.
-fn shown(method_name: &str, world: &World, metric: u64, chosen: usize) -> u128 {
-    let unit = match method(method_name).unwrap().name {
-        "LEASTRESPONSETIME" | "LRTM" => 1_000_000,
-        "LEASTBANDWIDTH" => BYTES_PER_MBPS,
-        _ => 1,
-    };
-    display_hundredths(metric, world.plan.weights[chosen - 1], unit)
+/// N, or Nw in a table with weights, as the product shows it.
+fn shown(method_name: &str, weight: Option<u32>, metric: u64) -> u128 {
+    let unit = method(method_name).unwrap().unit;
+    match weight {
+        Some(weight) => shown_weighted_hundredths(metric, weight, unit),
+        None => shown_hundredths(metric, unit),
+    }
 }
 
 /// What one Mbps is over 14 seconds.

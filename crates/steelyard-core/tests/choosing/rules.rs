@@ -3,9 +3,22 @@
 use steelyard_core::balance::log::Reason;
 use steelyard_core::balance::slow_start::{SlowStart, Unit};
 use steelyard_core::balance::startup::StartupReason;
+use steelyard_core::balance::{DEFAULT, METHODS};
+use steelyard_core::config::LbMethod;
 use steelyard_core::service::{ResponseTime, State};
 
 use crate::world::{Plan, World};
+
+/// A word of the configuration that named no method would silently be the default.
+#[test]
+fn every_method_can_be_configured_and_nothing_else() {
+    let mut names = METHODS.map(|method| method.name);
+    let mut words = LbMethod::WORDS.carried.to_vec();
+    names.sort_unstable();
+    words.sort_unstable();
+    assert_eq!(words, names);
+    assert_eq!(LbMethod::LeastConnection.text(), DEFAULT.name);
+}
 
 /// `spec/methods.md` 1.2.
 #[test]

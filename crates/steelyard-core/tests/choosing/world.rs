@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use steelyard_core::balance::log::{ALL_LOGS_BYTES, Budget};
+use steelyard_core::balance::method;
 use steelyard_core::balance::picker::{Picker, Seat};
 use steelyard_core::balance::setup::{Bound, Setup};
 use steelyard_core::balance::slow_start::SlowStart;
-use steelyard_core::balance::{METHODS, method};
 use steelyard_core::service::{Service, State};
 use steelyard_core::time::{SECOND_US, Time};
 
@@ -117,7 +117,7 @@ fn service(number: usize, state: State) -> Arc<Service> {
 fn build(plan: &Plan, services: &[Arc<Service>], seat: &Arc<Seat>, now: Time) -> Arc<Picker> {
     let bound = services.iter().zip(&plan.weights);
     let setup = Setup {
-        method: method(plan.method).unwrap_or(METHODS[0]),
+        method: method(plan.method).expect("a method"),
         services: bound.map(|(s, w)| Bound { service: Arc::clone(s), weight: *w }).collect(),
         startup_factor: plan.startup_factor,
         slow_start: plan.slow_start,

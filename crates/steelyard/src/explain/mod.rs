@@ -145,15 +145,14 @@ pub fn run(args: &ExplainArgs) -> Result<(), Fault> {
         .map_err(|error| Fault::System { what: "start", error })?;
     let path = format!("/steelyard/v1/explain/{}?last={}", percent_encode(&args.vserver), args.last);
     let body = runtime.block_on(ask(&args.nitro, &path))?;
-    if args.format == Format::Json {
-        print(&(body + "\n"));
-        return Ok(());
-    }
     let answer: Answer = serde_json::from_str(&body).map_err(|error| Fault::NoAnswer {
         url: args.nitro.clone(),
         why: format!("not the answer of this program ({error})"),
     })?;
-    print(&text(&answer));
+    match args.format {
+        Format::Text => print(&text(&answer)),
+        Format::Json => print(&(body + "\n")),
+    }
     Ok(())
 }
 
@@ -237,7 +236,8 @@ fn percent_encode(name: &str) -> String {
 pub const DEFAULT_LAST: u64 = 10;
 /// Most decisions in one answer; the log may hold fewer.
 pub const MAX_LAST: u64 = 1_000;
-const MAX_ANSWER: usize = 64 << 20;
+/// One decision of a million services is some 100 MB.
+const MAX_ANSWER: usize = 256 << 20;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

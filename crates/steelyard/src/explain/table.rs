@@ -3,11 +3,13 @@
 
 use std::fmt::Write as _;
 
+use steelyard_core::balance::{Measures, method, shown_hundredths, shown_weighted_hundredths};
+
 use super::{Answer, Decision, Row};
 
 /// The whole text. Wide virtual servers get a form that shows the tied set and the chosen service only.
 pub fn render(answer: &Answer) -> String {
-    let mut out = format!("{}, {}: {}\n", answer.vserver, answer.method, Unit::of(&answer.method).legend);
+    let mut out = format!("{}, {}: {}\n", answer.vserver, answer.method, legend(&answer.method));
     if answer.decisions.is_empty() {
         out.push_str("No decision yet.\n");
         return out;
@@ -17,7 +19,7 @@ pub fn render(answer: &Answer) -> String {
     stand_ins.sort_unstable();
     stand_ins.dedup();
     for rule in stand_ins.into_iter().filter(|rule| *rule != answer.method) {
-        let _ = writeln!(out, "Where {rule} stood in: {}", Unit::of(rule).legend);
+        let _ = writeln!(out, "Where {rule} stood in: {}", legend(rule));
     }
     let wide = answer.decisions.iter().map(|d| d.services.len()).max().unwrap_or(0) > COLUMNS;
     // Services may have come or gone between two decisions; each list of names gets a table of its own.
@@ -46,7 +48,7 @@ fn full_head(decision: &Decision) -> Vec<String> {
 
 fn full_row(decision: &Decision) -> Vec<String> {
     let cells = decision.services.iter().map(|row| match row.eligible {
-        true => Unit::of(&decision.rule).cell(row),
+        true => cell(&decision.rule, row),
         false => row.why_not.clone().unwrap_or_else(|| "-".to_owned()),
     });
     let last = [tied_numbers(decision, usize::MAX), short(&decision.selected), why(decision)];
@@ -63,7 +65,7 @@ fn compact_row(decision: &Decision) -> Vec<String> {
     vec![
         decision.request.to_string(),
         short(&decision.selected),
-        chosen.map_or_else(String::new, |row| Unit::of(&decision.rule).cell(row)),
+        chosen.map_or_else(String::new, |row| cell(&decision.rule, row)),
         count + &tied_numbers(decision, TIED_SHOWN),
         why(decision),
     ]
@@ -120,48 +122,28 @@ fn short(name: &str) -> String {
     }
 }
 
-/// How a method's integers are shown: N = metric * multiply / divide.
-struct Unit {
-    legend: &'static str,
-    multiply: u128,
-    divide: u128,
-    turns: bool,
-}
-
-impl Unit {
-    fn of(method: &str) -> Unit {
-        let unit = |legend, multiply, divide| Unit { legend, multiply, divide, turns: false };
-        match method {
-            "ROUNDROBIN" => Unit { turns: true, ..unit("turns taken (round)", 1, 1) },
-            "LEASTRESPONSETIME" => {
-                unit("N = active transactions * TTFB in seconds (Nw = N * 10000 / weight)", 1, 1_000_000)
-            }
-            "LRTM" => unit(
-                "N = active transactions * monitors' response time in seconds (Nw = N * 10000 / weight)",
-                1,
-                1_000_000,
-            ),
-            "LEASTBANDWIDTH" => unit("N = Mbps of the last 14 s (Nw = N * 10000 / weight)", 8, 14_000_000),
-            "LEASTPACKETS" => unit("N = packets of the last 14 s (Nw = N * 10000 / weight)", 1, 1),
-            "LEASTREQUEST" => unit("N = active requests (Nw = N * 10000 / weight)", 1, 1),
-            _ => unit("N = active transactions (Nw = N * 10000 / weight)", 1, 1),
-        }
-    }
-
-    fn cell(&self, row: &Row) -> String {
-        if self.turns {
-            return format!("{} ({})", row.metric, row.key);
-        }
-        let n = u128::from(row.metric) * self.multiply;
-        let weight = u128::from(row.weight.max(1));
-        format!("{} ({})", hundredths(n, self.divide), hundredths(n * 10_000, self.divide * weight))
+/// What a method's values are. One that this program does not know comes from another version: plain numbers.
+fn legend(rule: &str) -> String {
+    match method(rule) {
+        Some(method) if method.measures == Measures::Turns => format!("{} (round)", method.shows),
+        Some(method) => format!("N = {} (Nw = N * 10000 / weight)", method.shows),
+        None => "N (Nw = N * 10000 / weight)".to_owned(),
     }
 }
 
-/// A fraction rounded up to two decimals; a whole number has none.
-fn hundredths(numerator: u128, denominator: u128) -> String {
-    let rounded = (numerator * 100).div_ceil(denominator.max(1));
-    match (rounded / 100, rounded % 100) {
+fn cell(rule: &str, row: &Row) -> String {
+    let method = method(rule);
+    if method.is_some_and(|method| method.measures == Measures::Turns) {
+        return format!("{} ({})", row.metric, row.key);
+    }
+    let unit = method.map_or(1, |method| method.unit);
+    let weighted = shown_weighted_hundredths(row.metric, row.weight, unit);
+    format!("{} ({})", decimal(shown_hundredths(row.metric, unit)), decimal(weighted))
+}
+
+/// Hundredths with two decimals; a whole number has none.
+fn decimal(hundredths: u128) -> String {
+    match (hundredths / 100, hundredths % 100) {
         (whole, 0) => whole.to_string(),
         (whole, part) => format!("{whole}.{part:02}"),
     }
@@ -205,11 +187,21 @@ mod tests {
 
     #[test]
     fn values_are_rounded_up_to_two_decimals_as_the_documentation_prints_them() {
-        assert_eq!(hundredths(15 * 10_000, 3), "50000");
-        assert_eq!(hundredths(8 * 10_000, 3), "26666.67");
-        assert_eq!(hundredths(7 * 10_000, 3), "23333.34");
-        assert_eq!(hundredths(1, 1_000_000), "0.01");
-        assert_eq!(hundredths(0, 3), "0");
+        let row = |metric, weight| Row {
+            name: "s1".to_owned(),
+            eligible: true,
+            why_not: None,
+            metric,
+            weight,
+            key: 0,
+        };
+        assert_eq!(cell("LEASTREQUEST", &row(15, 3)), "15 (50000)");
+        assert_eq!(cell("LEASTRESPONSETIME", &row(8_000_000, 3)), "8 (26666.67)");
+        assert_eq!(cell("LRTM", &row(7_000_000, 3)), "7 (23333.34)");
+        assert_eq!(cell("LRTM", &row(1, 100)), "0.01 (0.01)");
+        assert_eq!(cell("LEASTBANDWIDTH", &row(5 * 1_750_000, 3)), "5 (16666.67)");
+        assert_eq!(cell("LEASTPACKETS", &row(0, 3)), "0 (0)");
+        assert_eq!(cell("A METHOD TO COME", &row(3, 1)), "3 (30000)");
     }
 
     #[test]

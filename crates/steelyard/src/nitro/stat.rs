@@ -12,7 +12,7 @@ use steelyard_core::time::SECOND_US;
 use steelyard_core::vserver::VirtualServer;
 
 use super::Fields;
-use super::rates::Recent;
+use super::rates::{Counts, Recent};
 use crate::state::State;
 
 /// All virtual servers.
@@ -58,7 +58,7 @@ fn vserver_fields(state: &State, vserver: &VirtualServer) -> Fields {
         ("tothits", counter(live.hits.load(Relaxed))),
         ("hitsrate", rate(&recent, recent.counts.hits)),
     ]);
-    fields.extend(traffic(&recent, Totals::of_vserver(vserver)));
+    fields.extend(traffic(&recent, Counts::of_vserver(vserver)));
     fields.extend(zeros(&["totalpktsrecvd"], &["pktsrecvdrate"]));
     fields.extend(zeros(&["totalpktssent"], &["pktssentrate"]));
     fields.extend([
@@ -88,7 +88,7 @@ fn service_fields(state: &State, service: &Arc<Service>) -> Fields {
     ];
     fields.extend(address(Some(service.address())));
     fields.extend([("servicetype", json!("HTTP")), ("state", json!(state_text(service.state())))]);
-    fields.extend(traffic(&recent, Totals::of_service(service)));
+    fields.extend(traffic(&recent, Counts::of_service(service)));
     fields.extend([
         ("curclntconnections", counter(service.active())),
         ("surgecount", counter(0)),
@@ -105,36 +105,7 @@ fn service_fields(state: &State, service: &Arc<Service>) -> Fields {
     Fields(fields)
 }
 
-struct Totals {
-    requests: u64,
-    responses: u64,
-    request_bytes: u64,
-    response_bytes: u64,
-}
-
-impl Totals {
-    fn of_vserver(vserver: &VirtualServer) -> Totals {
-        let live = &vserver.live;
-        Totals {
-            requests: live.requests.load(Relaxed),
-            responses: live.responses.load(Relaxed),
-            request_bytes: live.request_bytes.load(Relaxed),
-            response_bytes: live.response_bytes.load(Relaxed),
-        }
-    }
-
-    fn of_service(service: &Service) -> Totals {
-        let traffic = &service.traffic;
-        Totals {
-            requests: service.requests(),
-            responses: traffic.responses.load(Relaxed),
-            request_bytes: traffic.request_bytes.load(Relaxed),
-            response_bytes: traffic.response_bytes.load(Relaxed),
-        }
-    }
-}
-
-fn traffic(recent: &Recent, totals: Totals) -> [(&'static str, Value); 8] {
+fn traffic(recent: &Recent, totals: Counts) -> [(&'static str, Value); 8] {
     [
         ("totalrequests", counter(totals.requests)),
         ("requestsrate", rate(recent, recent.counts.requests)),

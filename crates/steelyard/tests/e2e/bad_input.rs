@@ -155,9 +155,12 @@ fn explain_says_whom_it_asked() {
     assert_eq!(code, 1);
     assert!(error.contains(&format!("http://{nitro}: connection refused")), "{error}");
     let other = TestService::named(place.service(1), "another program");
-    let (code, error) = refused(&["explain", "v", "--nitro", &format!("http://{}", other.address())]);
-    assert_eq!(code, 1);
-    assert!(error.contains("not the answer of this program"), "{error}");
+    let url = format!("http://{}", other.address());
+    for format in ["text", "json"] {
+        let (code, error) = refused(&["explain", "v", "--format", format, "--nitro", &url]);
+        assert_eq!(code, 1);
+        assert!(error.contains("not the answer of this program"), "{error}");
+    }
     let program =
         Program::launch(&place, &format!("enable ns feature LB\nadd lb vserver v HTTP {ip} 8000\n"));
     let (code, error) = refused(&["explain", "w w", "--nitro", &program.nitro_url()]);
