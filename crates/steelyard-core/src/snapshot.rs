@@ -252,8 +252,8 @@ fn slow_start(vserver: &LbVserver) -> Option<SlowStart> {
     (vserver.new_service_request > 0).then_some(SlowStart {
         request: vserver.new_service_request,
         unit: match vserver.new_service_request_unit {
-            RequestUnit::PerSecond => Unit::PerSecond,
             RequestUnit::Percent => Unit::Percent,
+            _ => Unit::PerSecond,
         },
         increment_interval_s: vserver.new_service_request_increment_interval_s,
     })

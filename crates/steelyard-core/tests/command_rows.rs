@@ -208,7 +208,13 @@ fn probes(kind: &Kind) -> (Vec<String>, Vec<(String, u16)>) {
     let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
     let coded = |list: &[(&str, u16)]| list.iter().map(|(word, code)| ((*word).to_owned(), *code)).collect();
     match *kind {
-        Kind::Number { min, max } => numbers(i64::from(min), i64::from(max)),
+        Kind::Number { min, max } | Kind::Numbers { min, max } => numbers(i64::from(min), i64::from(max)),
+        Kind::OnOff => (own(&["ON", "off", "OF"]), coded(&[("YES", 1097), ("O", 1105)])),
+        Kind::Bare => (own(&[]), coded(&[])),
+        Kind::IpOrAny => (own(&["*", "0.0.0.0", "::1"]), coded(&[("10.0.0.256", 1110), ("", 1110)])),
+        Kind::PortOrAny => (own(&["*", "0", "65535"]), coded(&[("65536", 1108), ("x", 1097)])),
+        Kind::Ips => (own(&["10.0.0.1", "10.0.0.1|::1"]), coded(&[("10.0.0.256", 1110)])),
+        Kind::Secret => (own(&["x", "a b"]), coded(&[])),
         Kind::Port { min } => numbers(i64::from(min), 65_535),
         Kind::Span { max, floor_ms, .. } => (
             vec![

@@ -198,7 +198,7 @@ fn watched(enabled: bool, health_monitor: bool) -> Watched {
 
 fn kind(monitor: &LbMonitor) -> Kind {
     match monitor.kind {
-        MonitorType::Tcp => Kind::Tcp,
+        MonitorType::Tcp | MonitorType::NotCarried(_) => Kind::Tcp,
         MonitorType::Http => Kind::Http(Arc::new(Check::new(
             &monitor.http_request,
             &monitor.custom_headers,

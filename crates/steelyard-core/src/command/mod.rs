@@ -20,7 +20,7 @@ mod wording;
 pub use apply::{Done, Warning, apply};
 pub use parse::{Parsed, parse};
 pub use print::print;
-pub use read::{Place, Reading, Refused, read, run_line};
+pub use read::{Line, Outcome, Place, Reading, Refused, read, run_line};
 pub use refusal::{Allowed, Hint, Refusal};
 
 use crate::config::attribute::{Row, Value};
@@ -39,6 +39,18 @@ pub enum Verb {
     Enable,
     /// Take an object out of service.
     Disable,
+    /// Put options back to their defaults.
+    Unset,
+    /// Remove an object.
+    Rm,
+    /// Undo a binding.
+    Unbind,
+    /// Give an object another name.
+    Rename,
+    /// Show objects; changes nothing.
+    Show,
+    /// Show counters; changes nothing.
+    Stat,
 }
 
 /// What to do it to.
@@ -130,11 +142,29 @@ impl Verb {
             Verb::Set => "set",
             Verb::Enable => "enable",
             Verb::Disable => "disable",
+            Verb::Unset => "unset",
+            Verb::Rm => "rm",
+            Verb::Unbind => "unbind",
+            Verb::Rename => "rename",
+            Verb::Show => "show",
+            Verb::Stat => "stat",
         }
     }
 
     /// Every verb.
-    pub const ALL: [Verb; 5] = [Verb::Add, Verb::Bind, Verb::Set, Verb::Enable, Verb::Disable];
+    pub const ALL: [Verb; 11] = [
+        Verb::Add,
+        Verb::Bind,
+        Verb::Set,
+        Verb::Enable,
+        Verb::Disable,
+        Verb::Unset,
+        Verb::Rm,
+        Verb::Unbind,
+        Verb::Rename,
+        Verb::Show,
+        Verb::Stat,
+    ];
 }
 
 impl Object {

@@ -25,6 +25,11 @@ pub struct Parsed {
 }
 
 impl Parsed {
+    /// The command, and where each of its arguments stood.
+    pub(super) fn into_parts(self) -> (Command, Vec<(&'static str, usize)>) {
+        (self.command, self.columns)
+    }
+
     /// Column that a refusal of `apply` is about: where its argument stands, or would have to.
     pub fn column_of(&self, refusal: &Refusal) -> usize {
         let stands = |argument| self.columns.iter().find(|(name, _)| *name == argument);
@@ -46,7 +51,7 @@ pub fn parse(words: &[Word]) -> Result<Parsed, (Refusal, usize)> {
     let (object, group_column) = head.object(verb)?;
     let form = form(verb, object).ok_or_else(|| {
         let command = format!("{} {}", verb.text(), object.text());
-        let refusal = match NOT_CARRIED_COMMANDS.contains(&command.as_str()) {
+        let refusal = match NOT_CARRIED_COMMANDS.contains(&command.as_str()) || LATER.contains(&verb) {
             true => Refusal::NotCarried { argument: None, what: command, carried: &[] },
             false => Refusal::UnknownCommand { word: command, nearest: None },
         };
@@ -55,6 +60,9 @@ pub fn parse(words: &[Word]) -> Result<Parsed, (Refusal, usize)> {
     Arguments { form: &form, builder: Builder::new(verb, object, &form), columns: Vec::new() }
         .read(&words[head.used..], end)
 }
+
+/// Verbs whose commands follow.
+const LATER: &[Verb] = &[Verb::Unset, Verb::Rm, Verb::Unbind, Verb::Rename, Verb::Show, Verb::Stat];
 
 /// The first words of a line: what to do to what.
 struct Head<'w> {

@@ -3,8 +3,10 @@
 use std::fmt;
 
 use super::refusal::{Hint, Refusal};
-use super::{Done, apply, lex, parse};
+use super::{Command, Done, Warning, apply, lex, parse};
 use crate::config::Config;
+use crate::config::attribute::Effect;
+use crate::config::kept::Class;
 
 /// What a file came to.
 #[derive(Debug, Default)]
@@ -13,6 +15,47 @@ pub struct Reading {
     pub config: Config,
     /// The lines that were refused, in order.
     pub refused: Vec<Refused>,
+    /// Every command of the file, in order.
+    pub lines: Vec<Line>,
+}
+
+/// One command of a file.
+#[derive(Debug)]
+pub struct Line {
+    /// Its first line, from 1.
+    pub number: usize,
+    /// As it stands.
+    pub text: String,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What came of a command.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It was applied: one command, or those that its ranges stand for.
+    Applied {
+        /// What it says.
+        commands: Vec<Command>,
+        /// Command line's name of each argument, and the column where it stands.
+        columns: Vec<(&'static str, usize)>,
+        /// What the operator should know.
+        warnings: Vec<Warning>,
+    },
+    /// It was kept as it stands.
+    Kept {
+        /// Why.
+        class: Class,
+        /// What not acting on it does: nothing, another traffic, or more than was meant gets in.
+        effect: Effect,
+    },
+    /// It was refused.
+    Refused {
+        /// Where, from 1.
+        column: usize,
+        /// Why.
+        refusal: Refusal,
+    },
 }
 
 /// A refused line.
@@ -45,10 +88,16 @@ pub fn read(text: &[u8], file: &str) -> Reading {
     }
     for (index, bytes) in text.split(|byte| *byte == b'\n').enumerate() {
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        let outcome = decode(bytes).and_then(|line| run_line(&mut reading.config, line));
-        if let Err(refusal) = outcome {
-            reading.refuse(file, index + 1, refusal);
-        }
+        let outcome = match decode(bytes).and_then(|line| apply_line(&mut reading.config, line)) {
+            Ok(None) => continue,
+            Ok(Some(applied)) => applied,
+            Err((refusal, column)) => {
+                reading.refuse(file, index + 1, (refusal.clone(), column));
+                Outcome::Refused { column, refusal }
+            }
+        };
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        reading.lines.push(Line { number: index + 1, text, outcome });
     }
     reading.tell_what_comes_later();
     reading
@@ -59,6 +108,13 @@ pub fn read(text: &[u8], file: &str) -> Reading {
 /// # Errors
 /// [`Refusal`] and the column that it is about. The configuration is unchanged then.
 pub fn run_line(config: &mut Config, line: &str) -> Result<Option<Done>, (Refusal, usize)> {
+    Ok(match apply_line(config, line)? {
+        Some(Outcome::Applied { warnings, .. }) => Some(Done { warnings }),
+        _ => None,
+    })
+}
+
+fn apply_line(config: &mut Config, line: &str) -> Result<Option<Outcome>, (Refusal, usize)> {
     if line.len() > LONGEST_LINE {
         return Err((Refusal::LineTooLong { max: LONGEST_LINE }, 1));
     }
@@ -68,7 +124,10 @@ pub fn run_line(config: &mut Config, line: &str) -> Result<Option<Done>, (Refusa
     }
     let parsed = parse(&words)?;
     match apply(config, &parsed.command) {
-        Ok(done) => Ok(Some(done)),
+        Ok(Done { warnings }) => {
+            let (command, columns) = parsed.into_parts();
+            Ok(Some(Outcome::Applied { commands: vec![command], columns, warnings }))
+        }
         Err(refusal) => {
             let column = parsed.column_of(&refusal);
             Err((refusal, column))

@@ -1,11 +1,12 @@
 //! Words to values and back, by the kind of the row that they stand for. One reading for the command line and NITRO.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use super::abbreviation::{Match, find};
 use super::nearest::nearest;
 use super::refusal::{Allowed, Refusal};
 use crate::config::attribute::{CodeRange, Host, Kind, Row, Value, Words};
+use crate::config::secret::Secret;
 
 /// Reads as many of `words` as the row takes; the rest, if any, is for whoever asks.
 ///
@@ -13,6 +14,9 @@ use crate::config::attribute::{CodeRange, Host, Kind, Row, Value, Words};
 /// [`Refusal`] of the first word that the row's kind does not allow, or when there is none.
 pub(super) fn read<'a, 'w>(row: &Row, words: &'a [&'w str]) -> Result<(Value, &'a [&'w str]), Refusal> {
     let argument = row.cli;
+    if row.kind == Kind::Bare {
+        return Ok((Value::Flag(true), words));
+    }
     let (&first, rest) = words.split_first().ok_or(Refusal::ValueMissing { argument })?;
     let value = match row.kind {
         Kind::Span { .. } => return span(row, words),
@@ -27,7 +31,22 @@ pub(super) fn read<'a, 'w>(row: &Row, words: &'a [&'w str]) -> Result<(Value, &'
         Kind::Word(list) => Value::Word(word(argument, list, first)?),
         Kind::Switch => Value::Flag(word(argument, SWITCH, first)? == "ENABLED"),
         Kind::YesNo => Value::Flag(word(argument, YES_NO, first)? == "YES"),
+        Kind::OnOff => Value::Flag(word(argument, ON_OFF, first)? == "ON"),
+        Kind::Bare => Value::Flag(true),
         Kind::Ip => Value::Ip(ip(argument, first)?),
+        Kind::IpOrAny if first == "*" => Value::Ip(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
+        Kind::IpOrAny => Value::Ip(ip(argument, first)?),
+        Kind::PortOrAny if first == "*" => Value::Number(u32::from(u16::MAX)),
+        Kind::PortOrAny => Value::Number(port(argument, first, 0)?),
+        Kind::Ips => {
+            let ips: Result<_, _> = words.iter().map(|word| ip(argument, word)).collect();
+            return Ok((Value::Ips(ips?), &[]));
+        }
+        Kind::Numbers { min, max } => {
+            let numbers: Result<_, _> = words.iter().map(|word| number(argument, word, (min, max))).collect();
+            return Ok((Value::Numbers(numbers?), &[]));
+        }
+        Kind::Secret => Value::Secret(Secret::Plain(first.to_owned())),
     };
     Ok((value, rest))
 }
@@ -36,7 +55,9 @@ pub(super) fn read<'a, 'w>(row: &Row, words: &'a [&'w str]) -> Result<(Value, &'
 pub(super) fn write(kind: &Kind, value: &Value, out: &mut String) {
     match value {
         Value::Text(text) | Value::Host(Host::Server(text)) => write_text(text, out),
+        Value::Ip(ip) if *kind == Kind::IpOrAny && ip.is_unspecified() => out.push('*'),
         Value::Ip(ip) | Value::Host(Host::Ip(ip)) => out.push_str(&ip.to_string()),
+        Value::Number(65_535) if *kind == Kind::PortOrAny => out.push('*'),
         Value::Number(number) => out.push_str(&number.to_string()),
         Value::Span(ms) if ms % 1_000 == 0 => out.push_str(&(ms / 1_000).to_string()),
         Value::Span(ms) => out.push_str(&format!("{ms} MSEC")),
@@ -45,6 +66,9 @@ pub(super) fn write(kind: &Kind, value: &Value, out: &mut String) {
         Value::Flag(flag) => out.push_str(match (kind, flag) {
             (Kind::Switch, true) => "ENABLED",
             (Kind::Switch, false) => "DISABLED",
+            (Kind::OnOff, true) => "ON",
+            (Kind::OnOff, false) => "OFF",
+            (Kind::Bare, _) => "",
             (_, true) => "YES",
             (_, false) => "NO",
         }),
@@ -52,7 +76,24 @@ pub(super) fn write(kind: &Kind, value: &Value, out: &mut String) {
             let texts: Vec<String> = codes.iter().map(|range| code_text(*range)).collect();
             out.push_str(&texts.join(" "));
         }
+        Value::Ips(ips) => out.push_str(&listed(ips)),
+        Value::Numbers(numbers) => out.push_str(&listed(numbers)),
+        Value::Secret(Secret::Foreign(words)) => {
+            let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+            out.push_str(&words.join(" "));
+        }
+        Value::Secret(Secret::Plain(_) | Secret::Sealed(_)) | Value::Unset => {}
     }
+}
+
+fn listed<T: ToString>(items: &[T]) -> String {
+    items.iter().map(T::to_string).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let mut out = String::new();
+    write_text(word, &mut out);
+    out
 }
 
 /// A word, in quotes where the lexer would take it for something else.
@@ -256,6 +297,7 @@ fn code_range(argument: &'static str, word: &str) -> Result<CodeRange, Refusal> 
 
 const SWITCH: Words = Words { carried: &["ENABLED", "DISABLED"], aliases: &[], not_carried: &[] };
 const YES_NO: Words = Words { carried: &["YES", "NO"], aliases: &[], not_carried: &[] };
+const ON_OFF: Words = Words { carried: &["ON", "OFF"], aliases: &[], not_carried: &[] };
 const UNITS: Words = Words { carried: &["SEC", "MSEC", "MIN"], aliases: &[], not_carried: &[] };
 /// `spec/methods.md` 5.1.
 const LONGEST_NAME: usize = 127;

@@ -110,9 +110,8 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
 
 pub(super) const NOT_CARRIED_VERBS: &[&str] = &[
     "alias", "apply", "batch", "clear", "convert", "create", "diff", "export", "flush", "force", "help",
-    "history", "import", "install", "join", "kill", "link", "man", "quit", "reboot", "rename", "reset",
-    "restart", "rm", "save", "shell", "show", "shutdown", "source", "start", "stat", "stop", "sync",
-    "unalias", "unbind", "unlink", "unset", "update", "whoami",
+    "history", "import", "install", "join", "kill", "link", "man", "quit", "reboot", "reset", "restart",
+    "save", "shell", "shutdown", "source", "start", "stop", "sync", "unalias", "unlink", "update", "whoami",
 ];
 
 /// First words of objects of which none is carried.

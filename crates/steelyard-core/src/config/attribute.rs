@@ -1,9 +1,11 @@
 //! Attribute rows: what each option of each resource is called, what it may hold and what it means, said once.
 //!
-//! A row feeds the command line, the configuration file, NITRO and the help; [`resource!`] makes a resource's struct
+//! A row feeds the command line, the configuration file, NITRO and the help; `resource!` in `make` makes a resource's struct
 //! and its rows from one list, so that neither can have what the other lacks. Nothing here changes a configuration.
 
 use std::net::IpAddr;
+
+use super::secret::Secret;
 
 /// One attribute of a resource.
 #[derive(PartialEq, Eq, Debug)]
@@ -18,8 +20,12 @@ pub struct Row {
     pub place: Place,
     /// May `set` change it?
     pub change: Change,
-    /// Does this program act on it, or only keep it?
+    /// What this build does with it.
     pub effect: Effect,
+    /// May it stand for several by a range, `web[1-3]`?
+    pub ranged: bool,
+    /// Is it written to a file even at its default?
+    pub always: bool,
     /// One sentence for people.
     pub help: &'static str,
 }
@@ -48,13 +54,17 @@ pub enum Change {
     Later,
 }
 
-/// What giving an attribute does.
+/// What giving an attribute does in this build.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
-    /// It changes what the program does.
+    /// It changes what the program does; there is a test in which traffic or probes change with it.
     Acts,
-    /// It is kept and shown.
-    Kept,
+    /// It is kept, shown and saved, and changes no traffic, here as there.
+    Inert,
+    /// It is kept and not acted on: at any value but its default, traffic differs from what NetScaler would do.
+    Traffic,
+    /// It is kept and not acted on, and it decides who gets in.
+    Exposure,
 }
 
 /// What an attribute may hold.
@@ -104,6 +114,25 @@ pub enum Kind {
     },
     /// Status codes and ranges of them: `200 201-204`.
     Codes,
+    /// ON or OFF.
+    OnOff,
+    /// An option without a value: `-passive`.
+    Bare,
+    /// An IPv4 or IPv6 address, or `*` for any, which is kept as the unspecified address.
+    IpOrAny,
+    /// A port, or `*` for any, which is kept as 65535 (`spec/methods.md` 5.2).
+    PortOrAny,
+    /// Several IPv4 or IPv6 addresses.
+    Ips,
+    /// Several whole numbers.
+    Numbers {
+        /// Smallest.
+        min: u32,
+        /// Largest.
+        max: u32,
+    },
+    /// A password or key. Its words may be followed by `-encrypted` and what goes with it.
+    Secret,
 }
 
 /// The words of a [`Kind::Word`].
@@ -124,7 +153,7 @@ pub enum Value {
     Text(String),
     /// [`Kind::Host`].
     Host(Host),
-    /// [`Kind::Number`] and [`Kind::Port`].
+    /// [`Kind::Number`], [`Kind::Port`] and [`Kind::PortOrAny`].
     Number(u32),
     /// [`Kind::Span`], in milliseconds.
     Span(u32),
@@ -132,12 +161,20 @@ pub enum Value {
     Word(&'static str),
     /// [`Kind::WordList`], each spelt as in its list.
     WordList(Vec<&'static str>),
-    /// [`Kind::Switch`] and [`Kind::YesNo`].
+    /// [`Kind::Switch`], [`Kind::YesNo`], [`Kind::OnOff`] and [`Kind::Bare`].
     Flag(bool),
-    /// [`Kind::Ip`].
+    /// [`Kind::Ip`] and [`Kind::IpOrAny`].
     Ip(IpAddr),
     /// [`Kind::Codes`].
     Codes(Vec<CodeRange>),
+    /// [`Kind::Ips`].
+    Ips(Vec<IpAddr>),
+    /// [`Kind::Numbers`].
+    Numbers(Vec<u32>),
+    /// [`Kind::Secret`].
+    Secret(Secret),
+    /// In `unset` and `rm`: the option was named, without a value.
+    Unset,
 }
 
 /// Where a service runs, as a command says it.
@@ -200,123 +237,6 @@ pub trait Resource: Sized + 'static {
     }
 }
 
-/// A field type that a row can stand for.
-pub trait Field {
-    /// Takes the value over; one of another type leaves the field as it was.
-    fn store(&mut self, value: &Value);
-    /// The value, as the row's kind writes it; `None` when unset.
-    fn value(&self, kind: &Kind) -> Option<Value>;
-}
-
-impl Field for String {
-    fn store(&mut self, value: &Value) {
-        match value {
-            Value::Text(text) | Value::Host(Host::Server(text)) => text.clone_into(self),
-            Value::Host(Host::Ip(ip)) => *self = ip.to_string(),
-            _ => {}
-        }
-    }
-
-    fn value(&self, kind: &Kind) -> Option<Value> {
-        match kind {
-            Kind::Host => Some(Value::Host(match self.parse() {
-                Ok(ip) => Host::Ip(ip),
-                Err(_) => Host::Server(self.clone()),
-            })),
-            _ => Some(Value::Text(self.clone())),
-        }
-    }
-}
-
-impl Field for u32 {
-    fn store(&mut self, value: &Value) {
-        if let Value::Number(number) | Value::Span(number) = value {
-            *self = *number;
-        }
-    }
-
-    fn value(&self, kind: &Kind) -> Option<Value> {
-        Some(if matches!(kind, Kind::Span { .. }) { Value::Span(*self) } else { Value::Number(*self) })
-    }
-}
-
-impl Field for u16 {
-    fn store(&mut self, value: &Value) {
-        if let Value::Number(number) = value {
-            *self = u16::try_from(*number).unwrap_or(*self);
-        }
-    }
-
-    fn value(&self, _: &Kind) -> Option<Value> {
-        Some(Value::Number(u32::from(*self)))
-    }
-}
-
-impl Field for bool {
-    fn store(&mut self, value: &Value) {
-        if let Value::Flag(flag) = value {
-            *self = *flag;
-        }
-    }
-
-    fn value(&self, _: &Kind) -> Option<Value> {
-        Some(Value::Flag(*self))
-    }
-}
-
-impl Field for IpAddr {
-    fn store(&mut self, value: &Value) {
-        if let Value::Ip(ip) = value {
-            *self = *ip;
-        }
-    }
-
-    fn value(&self, _: &Kind) -> Option<Value> {
-        Some(Value::Ip(*self))
-    }
-}
-
-impl Field for Vec<CodeRange> {
-    fn store(&mut self, value: &Value) {
-        if let Value::Codes(codes) = value {
-            self.clone_from(codes);
-        }
-    }
-
-    fn value(&self, _: &Kind) -> Option<Value> {
-        Some(Value::Codes(self.clone()))
-    }
-}
-
-/// Unset until a value is given.
-impl<T: Field + Blank> Field for Option<T> {
-    fn store(&mut self, value: &Value) {
-        self.get_or_insert(T::BLANK).store(value);
-    }
-
-    fn value(&self, kind: &Kind) -> Option<Value> {
-        self.as_ref().and_then(|value| value.value(kind))
-    }
-}
-
-/// A value to begin with, overwritten at once.
-pub trait Blank {
-    /// That value.
-    const BLANK: Self;
-}
-
-impl Blank for bool {
-    const BLANK: bool = false;
-}
-
-impl Blank for u16 {
-    const BLANK: u16 = 0;
-}
-
-impl Blank for IpAddr {
-    const BLANK: IpAddr = IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED);
-}
-
 impl Row {
     /// A row that acts and that `set` may change.
     pub const fn new(
@@ -326,7 +246,17 @@ impl Row {
         kind: Kind,
         help: &'static str,
     ) -> Row {
-        Row { cli, nitro, kind, place, change: Change::Later, effect: Effect::Acts, help }
+        Row {
+            cli,
+            nitro,
+            kind,
+            place,
+            change: Change::Later,
+            effect: Effect::Acts,
+            ranged: false,
+            always: false,
+            help,
+        }
     }
 
     /// The same, but given by `add` alone.
@@ -335,110 +265,27 @@ impl Row {
     }
 
     /// The same, but without any effect on traffic.
-    pub const fn kept(self) -> Row {
-        Row { effect: Effect::Kept, ..self }
+    pub const fn inert(self) -> Row {
+        Row { effect: Effect::Inert, ..self }
+    }
+
+    /// The same, but not acted on, although traffic depends on it.
+    pub const fn traffic(self) -> Row {
+        Row { effect: Effect::Traffic, ..self }
+    }
+
+    /// The same, but not acted on, although it decides who gets in.
+    pub const fn exposure(self) -> Row {
+        Row { effect: Effect::Exposure, ..self }
+    }
+
+    /// The same, and a range may stand for several of it.
+    pub const fn ranged(self) -> Row {
+        Row { ranged: true, ..self }
+    }
+
+    /// The same, and a file has it even at its default.
+    pub const fn always(self) -> Row {
+        Row { always: true, ..self }
     }
 }
-
-/// Makes a resource's struct, its defaults and its rows from one list. Of an attribute's documentation, the text is
-/// also the row's help. What follows `plain` has no row.
-macro_rules! resource {
-    (
-        $(#[$meta:meta])*
-        pub struct $resource:ident $object:literal {
-            $(
-                #[doc = $help:literal]
-                $field:ident: $type:ty = $default:expr,
-                $place:ident($cli:literal, $nitro:literal, $kind:expr) $(.$more:ident())*;
-            )*
-        }
-        $(plain {
-            $( $(#[$plain_meta:meta])* $plain:ident: $plain_type:ty = $plain_default:expr; )*
-        })?
-    ) => {
-        $(#[$meta])*
-        #[derive(Clone, PartialEq, Eq, Debug)]
-        pub struct $resource {
-            $( #[doc = $help] pub $field: $type, )*
-            $($( $(#[$plain_meta])* pub $plain: $plain_type, )*)?
-        }
-
-        impl Default for $resource {
-            fn default() -> $resource {
-                $resource { $( $field: $default, )* $($( $plain: $plain_default, )*)? }
-            }
-        }
-
-        impl $crate::config::attribute::Resource for $resource {
-            const OBJECT: &'static str = $object;
-            const ATTRIBUTES: &'static [$crate::config::attribute::Attribute<$resource>] = &[$(
-                $crate::config::attribute::Attribute {
-                    row: $crate::config::attribute::Row::new(
-                        $crate::config::attribute::Place::$place, $cli, $nitro, $kind, $help.trim_ascii_start(),
-                    )$(.$more())*,
-                    store: |resource, value| {
-                        $crate::config::attribute::Field::store(&mut resource.$field, value);
-                    },
-                    value: |resource| {
-                        $crate::config::attribute::Field::value(&resource.$field, &$kind)
-                    },
-                },
-            )*];
-        }
-    };
-}
-pub(crate) use resource;
-
-/// Makes an enum from the words that the command line and NITRO use for its values.
-macro_rules! words {
-    (
-        $(#[$meta:meta])*
-        pub enum $name:ident {
-            $( $(#[$variant_meta:meta])* $variant:ident = $text:literal, )*
-        }
-        not carried [$( $other:literal ),* $(,)?]
-    ) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-        pub enum $name {
-            $( $(#[$variant_meta])* $variant, )*
-        }
-
-        impl $name {
-            /// Every value, in the order of its list.
-            pub const ALL: &'static [$name] = &[$( $name::$variant, )*];
-            /// The words, for a row.
-            pub const WORDS: $crate::config::attribute::Words = $crate::config::attribute::Words {
-                carried: &[$( $text, )*],
-                aliases: &[],
-                not_carried: &[$( $other, )*],
-            };
-
-            /// As the command line and NITRO write it.
-            pub const fn text(self) -> &'static str {
-                match self { $( $name::$variant => $text, )* }
-            }
-
-            /// The value of that word, in whatever case.
-            pub fn of(word: &str) -> Option<$name> {
-                $name::ALL.iter().copied().find(|value| value.text().eq_ignore_ascii_case(word))
-            }
-        }
-
-        impl $crate::config::attribute::Field for $name {
-            fn store(&mut self, value: &$crate::config::attribute::Value) {
-                if let $crate::config::attribute::Value::Word(word) = value {
-                    *self = $name::of(word).unwrap_or(*self);
-                }
-            }
-
-            fn value(
-                &self,
-                _: &$crate::config::attribute::Kind,
-            ) -> Option<$crate::config::attribute::Value> {
-                Some($crate::config::attribute::Value::Word(self.text()))
-            }
-        }
-    };
-}
-pub(crate) use words;

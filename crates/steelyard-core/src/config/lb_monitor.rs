@@ -2,7 +2,8 @@
 
 use std::net::IpAddr;
 
-use super::attribute::{CodeRange, Kind, resource, words};
+use super::attribute::{CodeRange, Kind};
+use super::make::{resource, words};
 use super::table::Keyed;
 
 words! {

@@ -1,6 +1,7 @@
 //! `lb parameter`: settings of load balancing as a whole.
 
-use super::attribute::{Kind, resource};
+use super::attribute::Kind;
+use super::make::resource;
 
 resource! {
     /// Settings of load balancing as a whole.

@@ -2,8 +2,9 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::attribute::{Kind, Place, Row, resource, words};
+use super::attribute::{Kind, Place, Row};
 use super::binding_list::{Bindable, BindingList};
+use super::make::{resource, words};
 use super::service::ServiceType;
 use super::table::Keyed;
 use super::{COMMENT, WEIGHT};
@@ -85,7 +86,7 @@ resource! {
         /// DISABLED takes it out of service.
         enabled: bool = true, Option("state", "state", Kind::Switch).at_add();
         /// Words for people.
-        comment: String = String::new(), Option("comment", "comment", COMMENT).kept();
+        comment: String = String::new(), Option("comment", "comment", COMMENT).inert();
     }
     plain {
         /// What is bound, in binding order, which is the order of the ring.

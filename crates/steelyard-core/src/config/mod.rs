@@ -6,10 +6,14 @@
 pub mod attribute;
 mod binding_list;
 mod feature;
+pub mod field;
+pub mod kept;
 mod lb_monitor;
 mod lb_parameter;
 mod lb_vserver;
+pub(crate) mod make;
 pub(crate) mod other;
+pub mod secret;
 mod server;
 mod service;
 mod service_group;
@@ -18,6 +22,7 @@ mod table;
 pub use attribute::CodeRange;
 pub use binding_list::{Bindable, BindingList};
 pub use feature::Features;
+pub use kept::KeptLines;
 pub use lb_monitor::{LbMonitor, MonitorType, TCP_DEFAULT};
 pub use lb_parameter::LbParameter;
 pub use lb_vserver::{LbBinding, LbMethod, LbVserver, RequestUnit};
@@ -48,6 +53,8 @@ pub struct Config {
     pub lb_parameter: LbParameter,
     /// `ns feature`.
     pub features: Features,
+    /// Lines that are no resource of this program.
+    pub kept: KeptLines,
 }
 
 /// Nothing but what NetScaler has from the start: the built-in monitors.
@@ -61,6 +68,7 @@ impl Default for Config {
             lb_monitors: LbMonitor::built_in().into_iter().collect(),
             lb_parameter: LbParameter::default(),
             features: Features::default(),
+            kept: KeptLines::default(),
         }
     }
 }

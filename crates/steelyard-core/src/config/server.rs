@@ -3,7 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::COMMENT;
-use super::attribute::{Kind, resource};
+use super::attribute::Kind;
+use super::make::resource;
 use super::table::Keyed;
 
 resource! {
@@ -16,7 +17,7 @@ resource! {
         /// DISABLED takes every service on it out of service.
         enabled: bool = true, Option("state", "state", Kind::Switch).at_add();
         /// Words for people.
-        comment: String = String::new(), Option("comment", "comment", COMMENT).kept();
+        comment: String = String::new(), Option("comment", "comment", COMMENT).inert();
     }
 }
 

@@ -1,10 +1,11 @@
 //! `service`: one port of a server, and the monitors bound to it.
 
-use super::attribute::{Kind, resource};
+use super::attribute::Kind;
+use super::make::resource;
 use super::table::Keyed;
 use super::{COMMENT, SERVICE_PORT, WEIGHT};
 
-super::attribute::words! {
+super::make::words! {
     /// The protocol of a service, a group or a virtual server.
     pub enum ServiceType {
         /// HTTP/1 in clear.
@@ -25,6 +26,7 @@ impl ServiceType {
     pub fn has_requests(self) -> bool {
         match self {
             ServiceType::Http => true,
+            ServiceType::NotCarried(_) => false,
         }
     }
 }
@@ -46,7 +48,7 @@ resource! {
         /// DISABLED takes it out of service.
         enabled: bool = true, Option("state", "state", Kind::Switch).at_add();
         /// Words for people.
-        comment: String = String::new(), Option("comment", "comment", COMMENT).kept();
+        comment: String = String::new(), Option("comment", "comment", COMMENT).inert();
     }
     plain {
         /// The monitors bound to it, in binding order; empty means `tcp-default`.

@@ -1,7 +1,8 @@
 //! `serviceGroup`: services that share their settings and monitors, each a server and a port.
 
-use super::attribute::{Kind, resource};
+use super::attribute::Kind;
 use super::binding_list::{Bindable, BindingList};
+use super::make::resource;
 use super::service::{MonitorBinding, ServiceType};
 use super::table::Keyed;
 use super::{COMMENT, SERVICE_PORT, WEIGHT};
@@ -19,7 +20,7 @@ resource! {
         /// DISABLED takes every member out of service.
         enabled: bool = true, Option("state", "state", Kind::Switch).at_add();
         /// Words for people.
-        comment: String = String::new(), Option("comment", "comment", COMMENT).kept();
+        comment: String = String::new(), Option("comment", "comment", COMMENT).inert();
     }
     plain {
         /// Its members, in binding order.

@@ -73,7 +73,7 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         }
         (Verb::Enable, object) => switch(config, command, object, true)?,
         (Verb::Disable, object) => switch(config, command, object, false)?,
-        (verb @ (Verb::Add | Verb::Bind | Verb::Set), object) => {
+        (verb, object) => {
             let word = format!("{} {}", verb.text(), object.text());
             return Err(Refusal::UnknownCommand { word, nearest: None });
         }
