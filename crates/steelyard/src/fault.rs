@@ -15,6 +15,8 @@ pub enum Fault {
         /// What the system, or the reader, says.
         why: String,
     },
+    /// Reading the configuration file has ended before its end.
+    Reading,
     /// `--strict`: lines of the file were refused. A text for each: `file:line:column: why`.
     Refused(Vec<String>),
     /// `--strict`: addresses could not be opened. A text for each.
@@ -91,6 +93,7 @@ impl fmt::Display for Fault {
             Fault::Unreadable { path, why } => {
                 write!(f, "{}: {why}; give a readable configuration file", path.display())
             }
+            Fault::Reading => f.write_str("reading the configuration file has stopped by a fault of this program; report what was printed above"),
             Fault::Refused(lines) => f.write_str(&lines.join("\n")),
             Fault::NotOpened(lines) => write!(f, "{}; free it or leave out --strict", lines.join("; ")),
             Fault::ManagementBeyondLoopback(address) => write!(

@@ -47,7 +47,7 @@ pub fn probed(state: &State, prober: &Prober) -> Probed {
     let bound: BTreeSet<*const Service> =
         vservers.iter().flat_map(|v| v.services()).map(Arc::as_ptr).collect();
     let mut probed = Probed { lines: Vec::new(), bound: 0, down: 0 };
-    let services: Vec<Arc<Service>> = state.targets().into_iter().map(|t| t.service).collect();
+    let services = state.services();
     let width = services.iter().map(|s| s.name().len()).max().unwrap_or(0);
     for service in &services {
         let verdict = prober.verdict(service);

@@ -10,6 +10,7 @@ mod listing;
 mod nitro;
 mod probe;
 mod read;
+mod reload;
 mod report;
 mod run;
 mod state;
@@ -32,6 +33,9 @@ struct CommandLine {
 #[derive(Subcommand)]
 enum Command {
     /// Serve a configuration.
+    ///
+    /// SIGHUP makes it read the file again: what is in both goes on undisturbed. A file that cannot be read, or with
+    /// --strict a refused line, changes nothing. SIGTERM and SIGINT let requests in progress end, a second one does not.
     Run(run::RunArgs),
     /// See it work: everything on loopback, three services of unequal speed, a gentle load.
     Demo(demo::DemoArgs),

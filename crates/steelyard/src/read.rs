@@ -2,12 +2,39 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use steelyard_core::command;
 use steelyard_core::config::Config;
 
 use crate::fault::{Fault, reason};
+use crate::run::OnFailure;
+
+/// Where a configuration comes from, and how it is to be read; the same at the start and at each reload.
+#[derive(Clone)]
+pub struct Source {
+    /// The file.
+    pub path: PathBuf,
+    /// Enable the features that it uses even if it does not say so.
+    pub assume_features: bool,
+    /// What a refused line leads to.
+    pub on_failure: OnFailure,
+}
+
+impl Source {
+    /// Reads the file as it is now.
+    ///
+    /// # Errors
+    /// [`Fault::Unreadable`], and [`Fault::Refused`] if a refused line is not to be accepted.
+    pub fn load(&self) -> Result<Loaded, Fault> {
+        let text = file(&self.path)?;
+        let loaded = configuration(&self.path, &text, self.assume_features);
+        if self.on_failure == OnFailure::Exit && !loaded.refused.is_empty() {
+            return Err(Fault::Refused(loaded.refused));
+        }
+        Ok(loaded)
+    }
+}
 
 /// A configuration, and a line for people for each line that was refused: `file:line:column: why`.
 pub struct Loaded {
@@ -21,7 +48,7 @@ pub struct Loaded {
 ///
 /// # Errors
 /// [`Fault::Unreadable`] when it is not there, not a file, not permitted, or larger than 64 MiB.
-pub fn file(path: &Path) -> Result<Vec<u8>, Fault> {
+fn file(path: &Path) -> Result<Vec<u8>, Fault> {
     let unreadable = |why: String| Fault::Unreadable { path: path.to_owned(), why };
     let read = || -> io::Result<Vec<u8>> {
         let mut text = Vec::new();

@@ -20,7 +20,8 @@ use crate::fault::Fault;
 use crate::listing;
 use crate::nitro;
 use crate::probe::Prober;
-use crate::read;
+use crate::read::Source;
+use crate::reload::{self, Hangup};
 use crate::report::Report;
 use crate::state::State;
 use crate::worker::{Clock, Workers};
@@ -60,6 +61,8 @@ pub struct Plan {
     pub threads: usize,
     /// What to do when an address cannot be opened.
     pub on_failure: OnFailure,
+    /// Where to read it again when SIGHUP comes.
+    pub source: Option<Source>,
 }
 
 /// What to do when a part cannot be served.
@@ -113,6 +116,7 @@ where
     M: FnOnce(Rc<State>) -> F,
 {
     let mut signals = Signals::new()?;
+    let hangup = plan.source.map(Hangup::new).transpose()?;
     let listener =
         nitro::listen(plan.nitro).await.map_err(|error| Fault::Management { address: plan.nitro, error })?;
     let management = listener.local_addr().unwrap_or(plan.nitro);
@@ -120,9 +124,9 @@ where
     // Before the first probe: workers raise the limit of descriptors, and need theirs first.
     let workers = Workers::start(plan.threads, clock)
         .map_err(|error| Fault::System { what: "start a worker", error })?;
-    let state = Rc::new(State::new(plan.config, clock));
     let ready = Rc::new(Cell::new(false));
-    let (prober, probing) = start_probing(&state, clock, report, &ready);
+    let (prober, probing) = start_prober(clock, report, &ready);
+    let state = Rc::new(State::new(plan.config, clock, prober.clone()));
     spawn_local(nitro::serve(listener, Rc::clone(&state)));
     tokio::select! {
         () = prober.first_results(FIRST_RESULTS.min(state.longest_probe() + SPARE)) => {}
@@ -137,6 +141,7 @@ where
         () = signals.next() => Ok(()),
         () = meanwhile(Rc::clone(&state)) => Ok(()),
         () = keep_time(&state, report) => Ok(()),
+        () = reload::at_each_hangup(hangup, &state, report) => Ok(()),
         _ = probing => Err(Fault::Probing),
     };
     report.out("stopping: transactions in progress may end within 30 s; a second signal ends them at once");
@@ -163,10 +168,9 @@ async fn open(state: &State, workers: Workers, on_failure: OnFailure, report: &R
 async fn probe_only(plan: Plan, report: &Report) -> Result<(), Fault> {
     let mut signals = Signals::new()?;
     let clock = Clock::start();
-    let state = Rc::new(State::new(plan.config, clock));
     let quiet = |_: &Transition| ();
     let (prober, _probing) = Prober::start(clock, seed(), quiet);
-    prober.reconfigure(state.targets());
+    let state = State::new(plan.config, clock, prober.clone());
     tokio::select! {
         () = prober.first_results(Duration::MAX) => {}
         () = signals.next() => return Ok(()),
@@ -185,21 +189,19 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
     if !args.nitro.ip().is_loopback() {
         return Err(Fault::ManagementBeyondLoopback(args.nitro));
     }
-    let text = read::file(&args.config)?;
-    let read = read::configuration(&args.config, &text, args.assume_features);
     let on_failure = if args.strict { OnFailure::Exit } else { OnFailure::ServeTheRest };
-    if args.strict && !read.refused.is_empty() {
-        return Err(Fault::Refused(read.refused));
-    }
-    if !read.refused.is_empty() {
-        report.err(read.refused.join("\n"));
+    let source = Source { path: args.config.clone(), assume_features: args.assume_features, on_failure };
+    let loaded = source.load()?;
+    if !loaded.refused.is_empty() {
+        report.err(loaded.refused.join("\n"));
     }
     Ok(Plan {
-        config: read.config,
+        config: loaded.config,
         origin: args.config.display().to_string(),
         nitro: args.nitro,
         threads: args.threads.map_or_else(cores, usize::from),
         on_failure,
+        source: Some(source),
     })
 }
 
@@ -209,21 +211,14 @@ pub fn cores() -> usize {
 }
 
 /// What comes UP before the list of what is served is printed is told by that list.
-fn start_probing(
-    state: &State,
-    clock: Clock,
-    report: &Report,
-    ready: &Rc<Cell<bool>>,
-) -> (Prober, JoinHandle<()>) {
+fn start_prober(clock: Clock, report: &Report, ready: &Rc<Cell<bool>>) -> (Prober, JoinHandle<()>) {
     let (report, ready) = (report.clone(), Rc::clone(ready));
     let say = move |t: &Transition| {
         if ready.get() {
             report.out(listing::transition(t));
         }
     };
-    let (prober, probing) = Prober::start(clock, seed(), say);
-    prober.reconfigure(state.targets());
-    (prober, probing)
+    Prober::start(clock, seed(), say)
 }
 
 async fn keep_time(state: &State, report: &Report) {

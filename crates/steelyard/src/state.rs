@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use steelyard_core::config::{Config, LbMonitor, MonitorBinding, MonitorType};
+use steelyard_core::config::{Changes, Config, LbMonitor, MonitorBinding, MonitorType};
 use steelyard_core::monitor::health::Timing;
 use steelyard_core::monitor::http::Check;
 use steelyard_core::monitor::schedule::{Target, Watched};
@@ -23,27 +23,36 @@ use steelyard_core::vserver::VirtualServer;
 
 use crate::fault::reason;
 use crate::nitro::rates::{Rates, Recent};
+use crate::probe::Prober;
+use crate::run::OnFailure;
 use crate::worker::{BindFailure, Clock, Workers};
 
 /// The running configuration and what was made of it.
 pub struct State {
-    config: Config,
-    snapshot: Arc<Snapshot>,
+    running: RefCell<Running>,
     clock: Clock,
+    prober: Prober,
     workers: RefCell<Option<Workers>>,
     rates: RefCell<Rates>,
     /// Addresses that could not be opened at the last attempt, by virtual server.
     closed: RefCell<BTreeMap<String, BindFailure>>,
 }
 
+/// A configuration and the view that was made of it.
+struct Running {
+    config: Config,
+    snapshot: Arc<Snapshot>,
+}
+
 impl State {
-    /// Nothing is served before `publish`.
-    pub fn new(config: Config, clock: Clock) -> State {
+    /// Probes what `config` has from here on; nothing is served before `publish`.
+    pub fn new(config: Config, clock: Clock, prober: Prober) -> State {
         let snapshot = Arc::new(Snapshot::default().next(&config, clock.now()));
+        prober.reconfigure(targets(&config, &snapshot));
         State {
-            config,
-            snapshot,
+            running: RefCell::new(Running { config, snapshot }),
             clock,
+            prober,
             workers: RefCell::new(None),
             rates: RefCell::default(),
             closed: RefCell::default(),
@@ -51,8 +60,8 @@ impl State {
     }
 
     /// The view that traffic is decided on.
-    pub fn snapshot(&self) -> &Arc<Snapshot> {
-        &self.snapshot
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.running.borrow().snapshot)
     }
 
     /// Gives the workers the snapshot; they are owned from here on. Addresses that cannot be opened are returned and
@@ -67,14 +76,54 @@ impl State {
     pub fn open(&self) -> Vec<String> {
         let mut workers = self.workers.borrow_mut();
         let Some(workers) = workers.as_mut() else { return Vec::new() };
-        let failures = workers.publish(Arc::clone(&self.snapshot));
+        let snapshot = self.snapshot();
+        let wanted = snapshot.vservers().filter_map(|v| Some((&*v.name, v.address?)));
+        let bound = workers.bind(wanted);
+        self.remember(workers.publish(&snapshot, bound))
+    }
+
+    /// Puts `config` in the place of the running configuration: what is in both goes on undisturbed. Returns what
+    /// changed, and the lines of [`State::open`].
+    ///
+    /// # Errors
+    /// A line for each address that cannot be opened, if that must not be. Nothing has changed then.
+    pub fn replace(
+        &self,
+        config: Config,
+        on_failure: OnFailure,
+    ) -> Result<(Changes, Vec<String>), Vec<String>> {
+        let mut workers = self.workers.borrow_mut();
+        let wanted = config.lb_vservers.iter().filter_map(|v| Some((v.name.as_str(), v.address()?)));
+        let bound = workers.as_ref().map(|workers| workers.bind(wanted));
+        if let Some(bound) =
+            bound.as_ref().filter(|b| on_failure == OnFailure::Exit && !b.failures().is_empty())
+        {
+            return Err(bound.failures().iter().map(not_open).collect());
+        }
+        let snapshot = Arc::new(self.snapshot().next(&config, self.clock.now()));
+        self.prober.reconfigure(targets(&config, &snapshot));
+        let before = self.running.replace(Running { config, snapshot: Arc::clone(&snapshot) });
+        let changes = before.config.changes_to(&self.running.borrow().config);
+        let failures = match (workers.as_mut(), bound) {
+            (Some(workers), Some(bound)) => workers.publish(&snapshot, bound),
+            _ => Vec::new(),
+        };
+        Ok((changes, self.remember(failures)))
+    }
+
+    fn remember(&self, failures: Vec<BindFailure>) -> Vec<String> {
         let now: BTreeMap<String, BindFailure> =
             failures.into_iter().map(|f| (f.vserver.clone(), f)).collect();
         let before = self.closed.replace(now);
         let now = self.closed.borrow();
-        let opened = before.values().filter(|f| !now.contains_key(&f.vserver));
+        let snapshot = self.snapshot();
+        let there =
+            |f: &&BindFailure| snapshot.vserver(&f.vserver).is_some_and(|v| v.address == Some(f.address));
+        let opened = before.values().filter(|f| !now.contains_key(&f.vserver)).filter(there);
         let opened = opened.map(|f| format!("{}: listening on {}", f.vserver, f.address));
-        let same = |f: &BindFailure| before.get(&f.vserver).is_some_and(|b| b.error.kind() == f.error.kind());
+        let same = |f: &BindFailure| {
+            before.get(&f.vserver).is_some_and(|b| b.address == f.address && b.error.kind() == f.error.kind())
+        };
         let closed = now.values().filter(|f| !same(f)).map(not_open);
         opened.chain(closed).collect()
     }
@@ -98,12 +147,12 @@ impl State {
     /// To be called every 100 ms: what time alone changes in choosing.
     pub fn tick(&self) {
         let now = self.clock.now();
-        self.snapshot.vservers().for_each(|v| v.tick(now));
+        self.snapshot().vservers().for_each(|v| v.tick(now));
     }
 
     /// To be called once a second: what rates are made of.
     pub fn sample(&self) {
-        self.rates.borrow_mut().sample(&self.snapshot, self.clock.now());
+        self.rates.borrow_mut().sample(&self.snapshot(), self.clock.now());
     }
 
     /// What a virtual server carried in the last seconds.
@@ -118,14 +167,14 @@ impl State {
 
     /// The services that are not members of a group, in the order of the configuration.
     pub fn plain_services(&self) -> Vec<Arc<Service>> {
-        let live = |s: &steelyard_core::config::Service| self.snapshot.service(&s.name).map(Arc::clone);
-        self.config.services.iter().filter_map(live).collect()
+        let Running { config, snapshot } = &*self.running.borrow();
+        config.services.iter().filter_map(|s| snapshot.service(&s.name)).map(Arc::clone).collect()
     }
 
     /// The virtual servers in the order of the configuration.
     pub fn vservers(&self) -> Vec<Arc<VirtualServer>> {
-        let live = |v: &steelyard_core::config::LbVserver| self.snapshot.vserver(&v.name).map(Arc::clone);
-        self.config.lb_vservers.iter().filter_map(live).collect()
+        let Running { config, snapshot } = &*self.running.borrow();
+        config.lb_vservers.iter().filter_map(|v| snapshot.vserver(&v.name)).map(Arc::clone).collect()
     }
 
     /// A virtual server's state, and why it is not UP. One whose address is not open is DOWN.
@@ -145,43 +194,53 @@ impl State {
         (vserver.state(), why)
     }
 
-    /// Every service and group member and the monitors that watch it.
-    pub fn targets(&self) -> Vec<Target> {
-        let mut kinds = BTreeMap::new();
-        let mut targets = Vec::new();
-        let server_enabled = |name: &str| self.config.servers.find(name).is_some_and(|s| s.enabled);
-        for service in self.config.services.iter() {
-            let Some(live) = self.snapshot.service(&service.name) else { continue };
-            let enabled = service.enabled && server_enabled(&service.server);
-            let monitors = self.specs(&service.monitors, &mut kinds);
-            targets.push(target(live, watched(enabled, service.health_monitor), monitors));
-        }
-        for group in self.config.service_groups.iter() {
-            let monitors = self.specs(&group.monitors, &mut kinds);
-            for member in &group.members {
-                let name = member_name(&group.name, &member.server, member.port);
-                let Some(live) = self.snapshot.service(&name) else { continue };
-                let enabled = group.enabled && member.enabled && server_enabled(&member.server);
-                targets.push(target(live, watched(enabled, group.health_monitor), monitors.clone()));
-            }
-        }
-        targets
+    /// Every service and group member, in the order of the configuration.
+    pub fn services(&self) -> Vec<Arc<Service>> {
+        let Running { config, snapshot } = &*self.running.borrow();
+        targets(config, snapshot).into_iter().map(|t| t.service).collect()
     }
 
     /// What must be over before every monitor can have answered once: the longest response timeout.
     pub fn longest_probe(&self) -> Duration {
-        let longest = self.config.lb_monitors.iter().map(|m| m.resptimeout_ms).max().unwrap_or(0);
+        let config = &self.running.borrow().config;
+        let longest = config.lb_monitors.iter().map(|m| m.resptimeout_ms).max().unwrap_or(0);
         Duration::from_millis(longest.into())
     }
+}
 
-    fn specs(&self, bound: &[MonitorBinding], kinds: &mut BTreeMap<String, Kind>) -> Vec<(Arc<Spec>, u32)> {
-        let spec = |(monitor, binding): (&LbMonitor, MonitorBinding)| {
-            let kind =
-                kinds.entry(monitor.name.to_ascii_lowercase()).or_insert_with(|| kind(monitor)).clone();
-            (Arc::new(spec(monitor, kind, binding.enabled)), binding.weight)
-        };
-        self.config.probes(bound).into_iter().map(spec).collect()
+/// Every service and group member and the monitors that watch it.
+fn targets(config: &Config, snapshot: &Snapshot) -> Vec<Target> {
+    let mut kinds = BTreeMap::new();
+    let mut targets = Vec::new();
+    let server_enabled = |name: &str| config.servers.find(name).is_some_and(|s| s.enabled);
+    for service in config.services.iter() {
+        let Some(live) = snapshot.service(&service.name) else { continue };
+        let enabled = service.enabled && server_enabled(&service.server);
+        let monitors = specs(config, &service.monitors, &mut kinds);
+        targets.push(target(live, watched(enabled, service.health_monitor), monitors));
     }
+    for group in config.service_groups.iter() {
+        let monitors = specs(config, &group.monitors, &mut kinds);
+        for member in &group.members {
+            let name = member_name(&group.name, &member.server, member.port);
+            let Some(live) = snapshot.service(&name) else { continue };
+            let enabled = group.enabled && member.enabled && server_enabled(&member.server);
+            targets.push(target(live, watched(enabled, group.health_monitor), monitors.clone()));
+        }
+    }
+    targets
+}
+
+fn specs(
+    config: &Config,
+    bound: &[MonitorBinding],
+    kinds: &mut BTreeMap<String, Kind>,
+) -> Vec<(Arc<Spec>, u32)> {
+    let spec = |(monitor, binding): (&LbMonitor, MonitorBinding)| {
+        let kind = kinds.entry(monitor.name.to_ascii_lowercase()).or_insert_with(|| kind(monitor)).clone();
+        (Arc::new(spec(monitor, kind, binding.enabled)), binding.weight)
+    };
+    config.probes(bound).into_iter().map(spec).collect()
 }
 
 fn target(service: &Arc<Service>, watch: Watched, monitors: Vec<(Arc<Spec>, u32)>) -> Target {

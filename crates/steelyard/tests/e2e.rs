@@ -78,6 +78,8 @@ mod place;
 mod program;
 #[path = "e2e/relaying.rs"]
 mod relaying;
+#[path = "e2e/reloading.rs"]
+mod reloading;
 #[path = "e2e/selection.rs"]
 mod selection;
 #[path = "e2e/service.rs"]
@@ -95,6 +97,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(failing::trials());
     trials.extend(accounting::trials());
     trials.extend(lifecycle::trials());
+    trials.extend(reloading::trials());
     trials.extend(selection::trials());
     trials.extend(measured::trials());
     trials.extend(choosing::trials());

@@ -5,6 +5,7 @@
 
 pub mod attribute;
 mod binding_list;
+mod changes;
 mod feature;
 pub mod field;
 pub mod kept;
@@ -21,6 +22,7 @@ mod table;
 
 pub use attribute::CodeRange;
 pub use binding_list::{Bindable, BindingList};
+pub use changes::Changes;
 pub use feature::Features;
 pub use kept::KeptLines;
 pub use lb_monitor::{LbMonitor, MonitorType, TCP_DEFAULT};

@@ -67,6 +67,7 @@ fn demonstrate(args: &DemoArgs, report: &Report) -> Result<(), Fault> {
         nitro,
         threads: 1,
         on_failure: OnFailure::Exit,
+        source: None,
     };
     let companions = Companions::start(services, vserver)
         .map_err(|error| Fault::System { what: "start a thread", error })?;
@@ -162,7 +163,8 @@ fn percent(part: u64, all: u64) -> u64 {
 }
 
 fn summary(state: &State, tally: &Tally, report: &Report) {
-    let Some(vserver) = state.snapshot().vserver(VSERVER) else { return };
+    let snapshot = state.snapshot();
+    let Some(vserver) = snapshot.vserver(VSERVER) else { return };
     let counts: Vec<Counts> = vserver.services().map(|s| Counts::of_service(s)).collect();
     let all: u64 = counts.iter().map(|c| c.requests).sum();
     report.out(format!(

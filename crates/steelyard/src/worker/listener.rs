@@ -27,8 +27,8 @@ use super::source::Source;
 pub(super) enum Sharing {
     /// Nobody.
     Exclusive,
-    /// Listeners of this process that are being closed.
-    WithOurOld,
+    /// Listeners of this process: of that address and being closed, or of one that includes it.
+    WithOurs,
 }
 
 /// Binds and listens `count` times on `address`; an address that the host does not have (yet) is bound all the same.
@@ -279,7 +279,7 @@ mod tests {
     fn an_address_that_is_being_closed_is_taken_over() {
         let address = free_address(3);
         let old = bind_all(address, 2, Sharing::Exclusive).unwrap();
-        let _new = bind_all(address, 2, Sharing::WithOurOld).unwrap();
+        let _new = bind_all(address, 2, Sharing::WithOurs).unwrap();
         drop(old);
         TcpStream::connect(address).unwrap();
     }

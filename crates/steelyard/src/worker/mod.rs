@@ -63,6 +63,21 @@ pub struct BindFailure {
     pub error: io::Error,
 }
 
+/// Listeners for a snapshot that is to come. If it is dropped, what was bound for it is given up.
+pub struct Bound {
+    names: BTreeMap<SocketAddr, Arc<str>>,
+    /// For each worker, its listeners of addresses that were not open.
+    opened: Vec<Vec<Listen>>,
+    failures: Vec<BindFailure>,
+}
+
+impl Bound {
+    /// The addresses that could not be bound.
+    pub fn failures(&self) -> &[BindFailure] {
+        &self.failures
+    }
+}
+
 /// What workers count for the operator; shared with them.
 #[derive(Default)]
 pub struct Counters {
@@ -108,30 +123,35 @@ impl Workers {
         Ok(workers)
     }
 
-    /// Binds what is new, then publishes the snapshot to every worker, which close what is gone. An address that
-    /// cannot be bound is returned with the reason and tried again at the next call; the rest is served.
-    pub fn publish(&mut self, snapshot: Arc<Snapshot>) -> Vec<BindFailure> {
-        let mut failures = Vec::new();
-        let mut names: BTreeMap<SocketAddr, Arc<str>> = BTreeMap::new();
-        let mut opened: Vec<Vec<Listen>> = self.mailboxes.iter().map(|_| Vec::new()).collect();
-        for vserver in snapshot.vservers() {
-            let Some(address) = vserver.address else { continue };
-            let taken = names.contains_key(&address);
-            let bound = if taken { Err(in_use_here()) } else { self.open(address, &mut opened) };
-            match bound {
-                Ok(()) => drop(names.insert(address, Arc::from(&*vserver.name))),
+    /// Binds those of `wanted` (virtual server, address) that are not open. An address that cannot be bound is among the
+    /// failures; nothing is served, and nothing closed, before `publish`.
+    pub fn bind<'a>(&self, wanted: impl IntoIterator<Item = (&'a str, SocketAddr)>) -> Bound {
+        let opened = self.mailboxes.iter().map(|_| Vec::new()).collect();
+        let mut bound = Bound { names: BTreeMap::new(), opened, failures: Vec::new() };
+        for (vserver, address) in wanted {
+            let taken = bound.names.contains_key(&address);
+            match if taken { Err(in_use_here()) } else { self.open(address, &mut bound.opened) } {
+                Ok(()) => drop(bound.names.insert(address, Arc::from(vserver))),
                 Err(error) => {
-                    failures.push(BindFailure { vserver: vserver.name.to_string(), address, error })
+                    bound.failures.push(BindFailure { vserver: vserver.to_owned(), address, error })
                 }
             }
         }
-        self.forget_closed(&names);
-        let names = Arc::new(names);
-        for (mailbox, opened) in self.mailboxes.iter().zip(opened) {
-            let (snapshot, names) = (Arc::clone(&snapshot), Arc::clone(&names));
+        bound
+    }
+
+    /// Gives every worker the snapshot and the listeners bound for it; they close what is gone. Returns the addresses
+    /// that could not be bound; the rest is served.
+    pub fn publish(&mut self, snapshot: &Arc<Snapshot>, bound: Bound) -> Vec<BindFailure> {
+        let new = bound.opened.iter().flatten().map(|l| (l.address, Arc::downgrade(&l.lease)));
+        self.open.extend(new);
+        self.forget_closed(&bound.names);
+        let names = Arc::new(bound.names);
+        for (mailbox, opened) in self.mailboxes.iter().zip(bound.opened) {
+            let (snapshot, names) = (Arc::clone(snapshot), Arc::clone(&names));
             mailbox.post(Message::Adopt { snapshot, names, opened });
         }
-        failures
+        bound.failures
     }
 
     /// What the workers have counted so far.
@@ -151,21 +171,25 @@ impl Workers {
         }
     }
 
-    fn open(&mut self, address: SocketAddr, opened: &mut [Vec<Listen>]) -> io::Result<()> {
+    fn open(&self, address: SocketAddr, opened: &mut [Vec<Listen>]) -> io::Result<()> {
         if self.open.contains_key(&address) {
             return Ok(());
         }
-        let ours_until_closed =
-            self.closing.iter().any(|(a, lease)| *a == address && lease.strong_count() > 0);
-        let sharing =
-            if ours_until_closed { listener::Sharing::WithOurOld } else { listener::Sharing::Exclusive };
-        let sockets = listener::bind_all(address, opened.len(), sharing)?;
+        let sockets = listener::bind_all(address, opened.len(), self.sharing(address, opened))?;
         let lease = Arc::new(());
-        self.open.insert(address, Arc::downgrade(&lease));
         for (worker, socket) in opened.iter_mut().zip(sockets) {
             worker.push(Listen { address, socket, lease: Arc::clone(&lease) });
         }
         Ok(())
+    }
+
+    /// A listener of ours that overlaps, such as 0.0.0.0 with the same port, must not count as somebody else's.
+    fn sharing(&self, address: SocketAddr, opened: &[Vec<Listen>]) -> listener::Sharing {
+        let closing = self.closing.iter().map(|(held, lease)| (held, lease));
+        let ours =
+            self.open.iter().chain(closing).any(|(held, l)| overlap(*held, address) && l.strong_count() > 0)
+                || opened.iter().flatten().any(|listen| overlap(listen.address, address));
+        if ours { listener::Sharing::WithOurs } else { listener::Sharing::Exclusive }
     }
 
     fn forget_closed(&mut self, names: &BTreeMap<SocketAddr, Arc<str>>) {
@@ -185,6 +209,11 @@ impl Counters {
     fn refuse_without_descriptor(&self) {
         self.refused_without_descriptor.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+fn overlap(one: SocketAddr, other: SocketAddr) -> bool {
+    let any = one.ip().is_unspecified() || other.ip().is_unspecified();
+    one.port() == other.port() && (one.ip() == other.ip() || any && one.is_ipv4() == other.is_ipv4())
 }
 
 fn in_use_here() -> io::Error {

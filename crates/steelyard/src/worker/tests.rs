@@ -27,6 +27,12 @@ fn snapshot(before: &Snapshot, addresses: &[SocketAddr]) -> Arc<Snapshot> {
     Arc::new(next)
 }
 
+fn publish(workers: &mut Workers, snapshot: &Arc<Snapshot>) -> Vec<BindFailure> {
+    let wanted = snapshot.vservers().filter_map(|v| Some((&*v.name, v.address?)));
+    let bound = workers.bind(wanted);
+    workers.publish(snapshot, bound)
+}
+
 /// Is `address` served? A worker that has the request answers 502, as the service refuses connections.
 fn served(address: SocketAddr) -> bool {
     let Ok(mut client) = TcpStream::connect(address) else { return false };
@@ -50,10 +56,10 @@ fn addresses_are_opened_and_closed_with_their_virtual_servers() {
     let (one, two) = (address(1, 8001), address(1, 8002));
     let mut workers = Workers::start(2, Clock::start()).unwrap();
     let first = snapshot(&Snapshot::default(), &[one, two]);
-    assert!(workers.publish(Arc::clone(&first)).is_empty());
+    assert!(publish(&mut workers, &first).is_empty());
     assert!(served(one) && served(two));
     let second = snapshot(&first, &[one]);
-    assert!(workers.publish(Arc::clone(&second)).is_empty());
+    assert!(publish(&mut workers, &second).is_empty());
     assert!(served(one));
     wait_until_refused(two);
     workers.stop(Duration::from_secs(20));
@@ -66,12 +72,12 @@ fn an_address_of_another_process_is_refused_and_opened_when_it_is_free() {
     let other = TcpListener::bind(two).unwrap();
     let mut workers = Workers::start(2, Clock::start()).unwrap();
     let first = snapshot(&Snapshot::default(), &[one, two]);
-    let failures = workers.publish(Arc::clone(&first));
+    let failures = publish(&mut workers, &first);
     let failed: Vec<_> = failures.iter().map(|f| (f.vserver.as_str(), f.address, f.error.kind())).collect();
     assert_eq!(failed, [("v1", two, io::ErrorKind::AddrInUse)]);
     assert!(served(one));
     drop(other);
-    assert!(workers.publish(first).is_empty());
+    assert!(publish(&mut workers, &first).is_empty());
     assert!(served(two));
     workers.stop(Duration::from_secs(20));
 }
@@ -81,14 +87,41 @@ fn an_address_is_opened_again_while_its_old_listeners_are_being_closed() {
     let (one, two) = (address(3, 8001), address(3, 8002));
     let mut workers = Workers::start(3, Clock::start()).unwrap();
     let mut last = snapshot(&Snapshot::default(), &[one, two]);
-    assert!(workers.publish(Arc::clone(&last)).is_empty());
+    assert!(publish(&mut workers, &last).is_empty());
     for _ in 0..3 {
         last = snapshot(&last, &[one]);
-        assert!(workers.publish(Arc::clone(&last)).is_empty());
+        assert!(publish(&mut workers, &last).is_empty());
         last = snapshot(&last, &[one, two]);
-        assert!(workers.publish(Arc::clone(&last)).is_empty());
+        assert!(publish(&mut workers, &last).is_empty());
         assert!(served(two));
     }
+    workers.stop(Duration::ZERO);
+}
+
+/// From every address to one of them, back, and to both at once: no process but ours has the port.
+#[test]
+fn an_address_may_take_the_place_of_one_that_includes_it() {
+    let port = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap().local_addr().unwrap().port();
+    let (every, one) = (SocketAddr::from((Ipv4Addr::UNSPECIFIED, port)), address(4, port));
+    let mut workers = Workers::start(2, Clock::start()).unwrap();
+    let mut last = Arc::new(Snapshot::default());
+    for addresses in [&[every][..], &[one], &[every], &[one, every], &[one]] {
+        last = snapshot(&last, addresses);
+        assert!(publish(&mut workers, &last).is_empty(), "{addresses:?}");
+        assert!(served(one), "{addresses:?}");
+    }
+    workers.stop(Duration::ZERO);
+}
+
+#[test]
+fn what_is_bound_and_not_published_is_given_up() {
+    let one = address(5, 8001);
+    let workers = Workers::start(2, Clock::start()).unwrap();
+    let bound = workers.bind([("v", one)]);
+    assert!(bound.failures().is_empty());
+    assert_eq!(TcpListener::bind(one).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+    drop(bound);
+    TcpListener::bind(one).unwrap();
     workers.stop(Duration::ZERO);
 }
 

@@ -1,9 +1,10 @@
 //! The real executable under test: started with a configuration, asked through NITRO, stopped by its process id; or run
 //! to its end.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -19,6 +20,7 @@ use crate::service::{TestService, wait_for};
 /// A running `steelyard run`. It is stopped when it is dropped; if the test failed, what it wrote is printed.
 pub struct Program {
     child: Child,
+    config: String,
     vserver: SocketAddr,
     nitro: SocketAddr,
     stdout: Written,
@@ -78,6 +80,26 @@ impl Program {
         let mut program = Program::spawn_unread(place, config, &[]);
         drop(program.child.stdout.take());
         program
+    }
+
+    /// Has it take `config` in place of the file that it runs with; the line that says what changed.
+    pub fn reload(&self, config: &str) -> String {
+        let of =
+            |lines: Vec<String>| lines.into_iter().filter(|l| l.starts_with("reloaded ")).collect::<Vec<_>>();
+        let before = of(self.lines()).len();
+        std::fs::write(&self.config, config).unwrap();
+        self.signal(Signal::HUP);
+        let mut said = Vec::new();
+        wait_for("word of the reload", || {
+            said = of(self.lines());
+            said.len() > before
+        });
+        said.swap_remove(before)
+    }
+
+    /// The file that it runs with.
+    pub fn config_path(&self) -> &str {
+        &self.config
     }
 
     /// Waits until it says that it is ready.
@@ -183,6 +205,23 @@ impl Program {
         self.stderr.text()
     }
 
+    /// The addresses that it listens on, sorted.
+    pub fn listening(&self) -> Vec<SocketAddr> {
+        let process = format!("/proc/{}", self.child.id());
+        let sockets: BTreeSet<String> = std::fs::read_dir(format!("{process}/fd"))
+            .unwrap()
+            .filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok())
+            .filter_map(|link| Some(link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned()))
+            .collect();
+        let tables = ["tcp", "tcp6"].map(|t| std::fs::read_to_string(format!("{process}/net/{t}")).unwrap());
+        let lines = tables.iter().flat_map(|table| table.lines().skip(1));
+        let listening = lines.filter_map(|line| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            (fields[3] == LISTEN && sockets.contains(fields[9])).then(|| kernel_address(fields[1]))
+        });
+        listening.collect::<BTreeSet<SocketAddr>>().into_iter().collect()
+    }
+
     /// Allows it no more than `most` open descriptors from here on, those that it has included.
     pub fn limit_descriptors(&self, most: u64) {
         let limit = Rlimit { current: Some(most), maximum: Some(most) };
@@ -215,8 +254,9 @@ impl Program {
 
     /// Starts it; who reads its standard output is for the caller to say.
     fn spawn_unread(place: &Place, config: &str, arguments: &[&str]) -> Program {
+        let config = place.file("ns.conf", config);
         let mut child = Command::new(EXECUTABLE)
-            .args(["run", "--threads", "2", "--config", &place.file("ns.conf", config)])
+            .args(["run", "--threads", "2", "--config", &config])
             .args(["--nitro", &place.nitro().to_string()])
             .args(arguments)
             .stdin(Stdio::null())
@@ -226,7 +266,7 @@ impl Program {
             .unwrap();
         let stderr = Written::of(child.stderr.take());
         let (vserver, nitro) = (place.vserver(0), place.nitro());
-        Program { child, vserver, nitro, stdout: Written::default(), stderr }
+        Program { child, config, vserver, nitro, stdout: Written::default(), stderr }
     }
 }
 
@@ -304,4 +344,19 @@ pub fn text(element: &Value, name: &str) -> String {
     element[name].as_str().unwrap_or_else(|| panic!("{name} is not a text in {element}")).to_owned()
 }
 
+/// An address as /proc writes it: words of 32 bits in the host's order, then the port.
+fn kernel_address(text: &str) -> SocketAddr {
+    let (ip, port) = text.split_once(':').unwrap();
+    let bytes: Vec<u8> = (0..ip.len() / 8)
+        .flat_map(|n| u32::from_str_radix(&ip[n * 8..n * 8 + 8], 16).unwrap().to_ne_bytes())
+        .collect();
+    let ip = match <[u8; 4]>::try_from(bytes.as_slice()) {
+        Ok(four) => IpAddr::from(four),
+        Err(_) => IpAddr::from(<[u8; 16]>::try_from(bytes.as_slice()).unwrap()),
+    };
+    SocketAddr::new(ip, u16::from_str_radix(port, 16).unwrap())
+}
+
+/// The state of a listener in /proc.
+const LISTEN: &str = "0A";
 const EXECUTABLE: &str = env!("CARGO_BIN_EXE_steelyard");
