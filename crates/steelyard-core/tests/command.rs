@@ -172,3 +172,34 @@ fn without_the_feature_there_is_a_warning() {
     assert!(config.features.has(Features::LB));
     assert_eq!(run_line(&mut config, "add lb vserver w HTTP").unwrap().unwrap().warnings, []);
 }
+
+fn changes(before: &str, after: &str) -> String {
+    let config = |text: &str| read(text.as_bytes(), "ns.conf").config;
+    config(before).changes_to(&config(after)).to_string()
+}
+
+#[test]
+fn what_was_added_removed_and_changed_is_told_apart() {
+    let before = "add server a 10.0.0.1\nadd service s a HTTP 80\nadd lb vserver v HTTP 10.0.1.1 80\n";
+    assert_eq!(changes(before, before), "nothing changed");
+    assert_eq!(
+        changes(
+            before,
+            "add server a 10.0.0.1\nadd service t a HTTP 80\nadd lb vserver v HTTP 10.0.1.2 80\n"
+        ),
+        "1 virtual server changed (v), +1 service (t), -1 service (s)"
+    );
+    let many = "add server a 10.0.0.1\nadd server b 10.0.0.2\nadd server c 10.0.0.3\nadd server d 10.0.0.4\n";
+    assert_eq!(changes("", many), "+4 servers");
+    assert_eq!(changes(many, ""), "-4 servers");
+    assert_eq!(changes("", "enable ns feature LB"), "settings changed");
+}
+
+#[test]
+fn a_binding_is_a_change_of_what_it_is_bound_to() {
+    let before = "add service s 10.0.0.1 HTTP 80\nadd lb vserver v HTTP 10.0.1.1 80\n";
+    assert_eq!(
+        changes(before, &format!("{before}bind lb vserver v s -weight 2\n")),
+        "1 virtual server changed (v)"
+    );
+}
