@@ -7,6 +7,7 @@
 #![cfg(loom)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use loom::model::Builder;
@@ -18,6 +19,7 @@ use steelyard_core::balance::log::{Budget, LOG_BYTES};
 use steelyard_core::balance::method;
 use steelyard_core::balance::picker::{Picker, Seat};
 use steelyard_core::balance::setup::{Bound, Setup};
+use steelyard_core::service::source::Cell;
 use steelyard_core::service::{Binding, Service, State};
 use steelyard_core::time::Time;
 
@@ -101,6 +103,23 @@ fn a_sample_is_never_lost() {
         let picker = &groups.pickers[0];
         picker.pick(Time::ZERO, &[]).unwrap();
         assert_eq!(picker.metrics(), [200], "one active transaction times the mean of 100 and 300");
+    });
+}
+
+/// Traffic reads a source address while the control thread changes it twice: it finds one that there was, never the half
+/// of one.
+#[test]
+fn a_source_address_is_never_torn() {
+    explore(None, || {
+        let cell = Arc::new(Cell::default());
+        let given: Vec<Option<IpAddr>> = ["2001:db8::1", "2001:db9::2"].map(|a| a.parse().ok()).into();
+        let (writer, addresses) = (Arc::clone(&cell), given.clone());
+        cell.set(Some([10, 0, 0, 1].into()));
+        let writing = thread::spawn(move || addresses.into_iter().for_each(|a| drop(writer.set(a))));
+        let found = cell.address();
+        assert!(given.contains(&found) || found == Some([10, 0, 0, 1].into()), "{found:?}");
+        writing.join().unwrap();
+        assert_eq!(cell.address(), given[1]);
     });
 }
 

@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,12 +17,12 @@ use steelyard_core::monitor::schedule::{Due, ProbeKey, Schedule, Target, Transit
 use steelyard_core::monitor::{ConnectFault, Probe, ProbeResult, Stage, Step};
 use steelyard_core::service::{Service, State};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::{AbortHandle, JoinHandle, spawn_local};
 use tokio::time::{sleep_until, timeout, timeout_at};
 
-use crate::worker::Clock;
+use crate::worker::{Clock, leave_from};
 
 /// Probes every service as configured and writes the results to it. Clones are the same prober.
 #[derive(Clone)]
@@ -131,7 +131,7 @@ impl Prober {
             let clock = prober.inner.clock;
             let mut probe = due.spec.probe(due.to, clock.now());
             let limit = Duration::from_micros(due.spec.timing.response_timeout_us);
-            let (result, stream) = carry_out(&mut *probe, due.to, limit, clock).await;
+            let (result, stream) = carry_out(&mut *probe, (due.to, due.from), limit, clock).await;
             prober.finish(key, result);
             if let Some(stream) = stream {
                 hang_up(stream).await;
@@ -170,12 +170,12 @@ impl Drop for Slot {
 /// Runs one probe to its result. The stream comes back when an answer may still be under way on it.
 async fn carry_out(
     probe: &mut dyn Probe,
-    to: SocketAddr,
+    (to, from): (SocketAddr, Option<IpAddr>),
     limit: Duration,
     clock: Clock,
 ) -> (ProbeResult, Option<TcpStream>) {
     let deadline = tokio::time::Instant::now() + limit;
-    let mut stream = match timeout_at(deadline, connect(to)).await {
+    let mut stream = match timeout_at(deadline, connect(to, from)).await {
         Ok(Ok(stream)) => stream,
         Ok(Err(why)) => return (probe.connect_failed(why), None),
         Err(_) => return (probe.timed_out(Stage::Connect), None),
@@ -190,13 +190,21 @@ async fn carry_out(
     }
 }
 
-async fn connect(to: SocketAddr) -> Result<TcpStream, ConnectFault> {
-    let stream = TcpStream::connect(to).await.map_err(|error| classify(&error))?;
+async fn connect(to: SocketAddr, from: Option<IpAddr>) -> Result<TcpStream, ConnectFault> {
+    let stream = connect_from(to, from).await.map_err(|error| classify(&error))?;
     // On one host a connect to a closed port in the ephemeral range can meet itself.
     if stream.local_addr().is_ok_and(|local| local == to) {
         return Err(ConnectFault::Refused);
     }
     Ok(stream)
+}
+
+async fn connect_from(to: SocketAddr, from: Option<IpAddr>) -> io::Result<TcpStream> {
+    let socket = if to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    if let Some(from) = from {
+        leave_from(&socket, from)?;
+    }
+    socket.connect(to).await
 }
 
 async fn converse(probe: &mut dyn Probe, first: Step, stream: &mut TcpStream, clock: Clock) -> ProbeResult {

@@ -6,7 +6,7 @@
 //! socket: the caller takes what is due, probes, and brings the results back.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use super::health::{self, Health, Machine};
 use super::{ProbeResult, Spec};
@@ -45,6 +45,8 @@ pub struct Due {
     pub key: ProbeKey,
     /// Where to connect to.
     pub to: SocketAddr,
+    /// Which address to leave from; `None` leaves it to the kernel.
+    pub from: Option<IpAddr>,
     /// What to ask.
     pub spec: Arc<Spec>,
 }
@@ -166,7 +168,10 @@ impl Schedule {
             self.due.pop_first();
             if let Some(probing) = self.probes.get_mut(&key) {
                 probing.started = Some(now);
-                taken.push(Due { key, to: probing.to, spec: Arc::clone(&probing.spec) });
+                let (to, spec) = (probing.to, Arc::clone(&probing.spec));
+                let service = self.entries.get(&probing.service).map(|entry| &entry.service);
+                let from = service.and_then(|s| s.source.of_probe(s.address().ip(), to.ip()));
+                taken.push(Due { key, to, from, spec });
             }
         }
         taken

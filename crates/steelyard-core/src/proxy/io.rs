@@ -3,7 +3,7 @@
 //! The worker implements [`Io`] on real sockets; tests implement it in virtual time. The engine allocates every
 //! [`ConnId`] (client side and server side) and never sees a descriptor.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use crate::time::Time;
 
@@ -54,8 +54,8 @@ pub trait Io {
     fn now(&mut self) -> Time;
 
     /// Opens a server-side connection called `id`; the answer is `connected` or `gone(ConnectFailed)`. Bytes given
-    /// to `send` before that are queued.
-    fn connect(&mut self, id: ConnId, to: SocketAddr);
+    /// to `send` before that are queued. It leaves from the address `from`, or from one that the kernel chooses.
+    fn connect(&mut self, id: ConnId, to: SocketAddr, from: Option<IpAddr>);
 
     /// Hands bytes over. Returns how many bytes are now queued because the peer does not take them: 0 is the
     /// normal answer, more than the engine's high-water mark asks it to pause the other side. When the queue is

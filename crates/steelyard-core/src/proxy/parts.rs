@@ -2,9 +2,11 @@
 //!
 //! Owns the life of a server-side connection, from `connect` to its last byte, and its counters. Knows no protocol.
 
+use std::net::IpAddr;
+
 use crate::proxy::io::{Close, ConnId, Io};
 use crate::proxy::limits::Limits;
-use crate::proxy::pool::Pool;
+use crate::proxy::pool::{Idle, Pool};
 use crate::proxy::table::{Side, Table};
 use crate::proxy::transaction::Reuse;
 use crate::service::Service;
@@ -32,8 +34,19 @@ pub struct Server {
     /// Has it carried an earlier request?
     pub reused: bool,
     service: Arc<Service>,
+    /// The address that it was to leave from.
+    from: Option<IpAddr>,
     timer: Timer,
     packets: u64,
+}
+
+/// Where a server-side connection leads.
+#[derive(Clone, Copy)]
+pub struct Route<'a> {
+    /// To whom.
+    pub service: &'a Arc<Service>,
+    /// From which address; `None` leaves it to the kernel.
+    pub from: Option<IpAddr>,
 }
 
 /// What an event is handled with.
@@ -75,10 +88,11 @@ impl Parts {
 }
 
 impl<I: Io> Context<'_, I> {
-    /// A connection to `service` for the session `user`: an idle one if `reuse` and the pool allow it.
-    pub fn obtain(&mut self, service: &Arc<Service>, reuse: Reuse, user: ConnId, now: Time) -> ConnId {
+    /// A connection for the session `user`: an idle one if `reuse` and the pool allow it.
+    pub fn obtain(&mut self, route: Route<'_>, reuse: Reuse, user: ConnId, now: Time) -> ConnId {
+        let Route { service, from } = route;
         if let Reuse::IdleSince(after) = reuse
-            && let Some(id) = self.parts.pool.take(service, after)
+            && let Some(id) = self.parts.pool.take(service, from, after)
             && let Some(server) = self.parts.servers.find(id)
         {
             server.user = Some(user);
@@ -87,21 +101,22 @@ impl<I: Io> Context<'_, I> {
             service.traffic.idle_connections.fetch_sub(1, Ordering::Relaxed);
             return id;
         }
-        self.open(service, user, now)
+        self.open(route, user, now)
     }
 
-    fn open(&mut self, service: &Arc<Service>, user: ConnId, now: Time) -> ConnId {
+    fn open(&mut self, Route { service, from }: Route<'_>, user: ConnId, now: Time) -> ConnId {
         let Parts { servers, wheel, limits, .. } = &mut *self.parts;
         let id = servers.insert(|id| Server {
             user: Some(user),
             open: false,
             reused: false,
             service: Arc::clone(service),
+            from,
             timer: wheel.arm(id.to_bits(), now.plus_us(limits.connect_us)),
             packets: 0,
         });
         service.traffic.connections.fetch_add(1, Ordering::Relaxed);
-        self.io.connect(id, service.address());
+        self.io.connect(id, service.address(), from);
         id
     }
 
@@ -118,7 +133,7 @@ impl<I: Io> Context<'_, I> {
         let Parts { servers, wheel, limits, pool, .. } = &mut *self.parts;
         let Some(server) = servers.find(id) else { return };
         server.user = None;
-        if pool.put(&server.service, id, now, limits) {
+        if pool.put(&server.service, Idle { id, from: server.from, since: now }, limits) {
             wheel.touch(&server.timer, now.plus_us(limits.idle_server_us));
             server.service.traffic.idle_connections.fetch_add(1, Ordering::Relaxed);
         } else {

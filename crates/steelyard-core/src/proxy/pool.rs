@@ -1,9 +1,12 @@
 //! Idle server-side connections by opaque id: which one a request may use, and how many are kept.
 //!
 //! Last in, first out: the connection used last is the least likely to be closed by the service, and those on the
-//! bottom time out when load falls. Owns no connection; whoever puts an id in takes it out when it ends.
+//! bottom time out when load falls. Only one that left from where a new one would leave from is used again: an address
+//! that the host has lost carries nothing any more, and a service may judge by it. Owns no connection; whoever puts an
+//! id in takes it out when it ends.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use crate::proxy::io::ConnId;
 use crate::proxy::limits::Limits;
@@ -24,24 +27,37 @@ struct Stack {
     idle: Vec<Idle>,
 }
 
-struct Idle {
-    id: ConnId,
-    since: Time,
+/// An idle connection.
+#[derive(Clone, Copy)]
+pub struct Idle {
+    /// Its id.
+    pub id: ConnId,
+    /// The address that it was to leave from.
+    pub from: Option<IpAddr>,
+    /// When it went idle.
+    pub since: Time,
 }
 
 impl Pool {
-    /// Takes the connection to `service` that went idle last, if that was later than `after`.
-    pub fn take(&mut self, service: &Arc<Service>, after: Time) -> Option<ConnId> {
+    /// Takes the connection to `service` from `from` that went idle last, if that was later than `after`.
+    pub fn take(&mut self, service: &Arc<Service>, from: Option<IpAddr>, after: Time) -> Option<ConnId> {
         let stack = &mut self.stacks.get_mut(&key(service))?.idle;
-        if stack.last()?.since < after {
-            return None;
-        }
+        let last = stack.last()?;
+        let id = if last.from == from {
+            if last.since < after {
+                return None;
+            }
+            stack.pop()?.id
+        } else {
+            let position = stack.iter().rposition(|idle| idle.from == from && idle.since >= after)?;
+            stack.remove(position).id
+        };
         self.total -= 1;
-        stack.pop().map(|idle| idle.id)
+        Some(id)
     }
 
-    /// Keeps `id`, idle since `now`. `false` when a bound is reached: the caller closes it.
-    pub fn put(&mut self, service: &Arc<Service>, id: ConnId, now: Time, limits: &Limits) -> bool {
+    /// Keeps a connection. `false` when a bound is reached: the caller closes it.
+    pub fn put(&mut self, service: &Arc<Service>, idle: Idle, limits: &Limits) -> bool {
         if self.total >= limits.idle_total {
             return false;
         }
@@ -51,7 +67,7 @@ impl Pool {
         if stack.len() >= limits.idle_per_service {
             return false;
         }
-        stack.push(Idle { id, since: now });
+        stack.push(idle);
         self.total += 1;
         true
     }
@@ -93,6 +109,10 @@ mod tests {
         ConnId { index, generation: 0 }
     }
 
+    fn idle(index: u32, from: Option<IpAddr>, since: Time) -> Idle {
+        Idle { id: id(index), from, since }
+    }
+
     fn service() -> Arc<Service> {
         Service::new("s1", ([127, 0, 0, 1], 80).into(), State::Up)
     }
@@ -100,23 +120,38 @@ mod tests {
     #[test]
     fn the_last_one_in_comes_out_first_unless_it_is_too_old() {
         let (mut pool, service, limits) = (Pool::default(), service(), Limits::default());
-        assert!(pool.put(&service, id(1), Time::from_us(10), &limits));
-        assert!(pool.put(&service, id(3), Time::from_us(20), &limits));
-        assert_eq!(pool.take(&service, Time::from_us(21)), None);
-        assert_eq!(pool.take(&service, Time::from_us(20)), Some(id(3)));
+        assert!(pool.put(&service, idle(1, None, Time::from_us(10)), &limits));
+        assert!(pool.put(&service, idle(3, None, Time::from_us(20)), &limits));
+        assert_eq!(pool.take(&service, None, Time::from_us(21)), None);
+        assert_eq!(pool.take(&service, None, Time::from_us(20)), Some(id(3)));
         assert!(pool.remove(&service, id(1)));
         assert!(!pool.remove(&service, id(1)));
         assert_eq!(pool.len(), 0);
     }
 
     #[test]
+    fn a_connection_from_another_address_is_not_used() {
+        let (mut pool, service, limits) = (Pool::default(), service(), Limits::default());
+        let (a, b) = (Some([10, 0, 0, 1].into()), Some([10, 0, 0, 2].into()));
+        for (index, from) in [(1, a), (3, b), (5, a), (7, b)] {
+            assert!(pool.put(&service, idle(index, from, Time::from_us(index.into())), &limits));
+        }
+        assert_eq!(pool.take(&service, None, Time::ZERO), None);
+        assert_eq!(pool.take(&service, a, Time::from_us(6)), None, "it went idle too early");
+        assert_eq!(pool.take(&service, a, Time::from_us(5)), Some(id(5)));
+        assert_eq!(pool.take(&service, b, Time::ZERO), Some(id(7)));
+        assert_eq!(pool.take(&service, a, Time::ZERO), Some(id(1)));
+        assert_eq!(pool.len(), 1);
+    }
+
+    #[test]
     fn both_bounds_hold() {
         let (mut pool, a, b) = (Pool::default(), service(), service());
         let limits = Limits { idle_per_service: 2, idle_total: 3, ..Limits::default() };
-        assert!(pool.put(&a, id(1), Time::ZERO, &limits));
-        assert!(pool.put(&a, id(3), Time::ZERO, &limits));
-        assert!(!pool.put(&a, id(5), Time::ZERO, &limits));
-        assert!(pool.put(&b, id(7), Time::ZERO, &limits));
-        assert!(!pool.put(&b, id(9), Time::ZERO, &limits));
+        assert!(pool.put(&a, idle(1, None, Time::ZERO), &limits));
+        assert!(pool.put(&a, idle(3, None, Time::ZERO), &limits));
+        assert!(!pool.put(&a, idle(5, None, Time::ZERO), &limits));
+        assert!(pool.put(&b, idle(7, None, Time::ZERO), &limits));
+        assert!(!pool.put(&b, idle(9, None, Time::ZERO), &limits));
     }
 }

@@ -4,10 +4,12 @@
 //! Never chooses; tells those who do (through [`Watch`]) that something their keys depend on has changed.
 
 pub mod hot;
+pub mod source;
 
 use std::net::SocketAddr;
 
 use self::hot::{Hot, Lines};
+use self::source::Source;
 use crate::sync::{Arc, AtomicU64, Mutex, MutexGuard, Ordering, fence};
 use crate::time::Time;
 
@@ -146,6 +148,8 @@ pub struct Service {
     hot: Hot,
     /// Counters for `stat` and for the windowed methods.
     pub traffic: Arc<Traffic>,
+    /// Where connections to it leave from.
+    pub source: Source,
     name: Box<str>,
     address: SocketAddr,
     bindings: Mutex<Bindings>,
@@ -168,6 +172,7 @@ impl Service {
         Service {
             hot,
             traffic: Arc::default(),
+            source: Source::default(),
             name: name.into(),
             address,
             bindings: Mutex::new(Bindings { generation: 0, list: Arc::from([]) }),

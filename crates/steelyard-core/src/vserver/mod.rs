@@ -6,7 +6,7 @@ pub mod select;
 use std::net::SocketAddr;
 
 use crate::balance::picker::{Picker, Seat};
-use crate::service::{Service, State};
+use crate::service::{Service, State, source};
 use crate::sync::{Arc, AtomicU64};
 
 /// A virtual server as one snapshot has it.
@@ -66,4 +66,6 @@ pub struct Live {
     pub connections: AtomicU64,
     /// Requests and answers refused because they broke the protocol.
     pub invalid: AtomicU64,
+    /// The address of its net profile.
+    pub source: source::Cell,
 }

@@ -1,6 +1,6 @@
 //! What a request costs in the engine alone: printed, not judged. `cargo test --release -- --ignored soak_cost --nocapture`
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
 use steelyard_core::proxy::engine::Engine;
@@ -23,7 +23,7 @@ impl Io for Nowhere {
         self.now += 1;
         Time::from_us(self.now)
     }
-    fn connect(&mut self, id: ConnId, _: SocketAddr) {
+    fn connect(&mut self, id: ConnId, _: SocketAddr, _: Option<IpAddr>) {
         self.connecting.push(id);
     }
     fn send(&mut self, id: ConnId, bytes: &[u8]) -> usize {

@@ -233,6 +233,27 @@ fn a_removed_service_loses_its_idle_connections() {
 }
 
 #[test]
+fn a_change_of_source_address_opens_a_new_connection() {
+    let mut world = World::new(1);
+    let client = world.client();
+    let snip = Some([10, 0, 0, 1].into());
+    let request = |world: &mut World| {
+        world.data(client, &get("/"));
+        assert_eq!(world.serve().len(), 1);
+        world.server_ids().iter().map(|id| world.io.conns[id].from).collect::<Vec<_>>()
+    };
+    assert_eq!(request(&mut world), [None]);
+    world.services[0].source.subnet.set(snip);
+    assert_eq!(request(&mut world), [None, snip]);
+    assert_eq!(request(&mut world), [None, snip], "the idle connection from there is used");
+    world.services[0].source.subnet.set(None);
+    assert_eq!(request(&mut world), [None, snip], "and the first one again");
+    world.pass(61_000_000);
+    assert_eq!(world.engine.servers(), 0, "those of neither address stay for ever");
+    world.assert_at_rest();
+}
+
+#[test]
 fn empty_lines_before_a_request_are_skipped_however_they_are_cut() {
     for pieces in [&["\r\n", "\r", "\n"][..], &["\r", "\n\r\n"], &["\r\n\r\n\r", "\n"]] {
         let mut world = World::new(1);

@@ -1,7 +1,7 @@
 //! The engine's world in virtual time: connections that record what they are given, services that can be scripted.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -20,6 +20,8 @@ use crate::message::{Message, Seen, Unframed, read, read_all};
 pub struct Conn {
     /// The service's address; `None` on the client side.
     pub to: Option<SocketAddr>,
+    /// The address that it was to leave from.
+    pub from: Option<IpAddr>,
     pub open: bool,
     /// All bytes that it was given.
     pub out: Vec<u8>,
@@ -52,9 +54,9 @@ impl Io for Sockets {
         Time::from_us(self.now)
     }
 
-    fn connect(&mut self, id: ConnId, to: SocketAddr) {
+    fn connect(&mut self, id: ConnId, to: SocketAddr, from: Option<IpAddr>) {
         assert!(
-            self.conns.insert(id, Conn { to: Some(to), ..Conn::default() }).is_none(),
+            self.conns.insert(id, Conn { to: Some(to), from, ..Conn::default() }).is_none(),
             "{id:?} used twice"
         );
         self.connecting.push_back(id);

@@ -1,8 +1,10 @@
 //! Socket options of traffic sockets, each with its reason.
 
-use std::os::fd::OwnedFd;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
+use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
 /// Options of every traffic socket: no delay for small segments, and probes that find a vanished peer.
@@ -11,6 +13,19 @@ pub(super) fn prepare(socket: &OwnedFd) -> rustix::io::Result<()> {
     sockopt::set_socket_keepalive(socket, true)?;
     sockopt::set_tcp_keepidle(socket, KEEPALIVE_IDLE)?;
     sockopt::set_tcp_keepintvl(socket, KEEPALIVE_INTERVAL)
+}
+
+/// Has a socket that is about to connect leave from `from`. One that the host has lost meanwhile leaves the choice to the
+/// kernel, as if nothing had been asked for.
+pub fn leave_from(socket: impl AsFd, from: IpAddr) -> rustix::io::Result<()> {
+    let socket = socket.as_fd();
+    // The port is chosen by connect, which may take one that another connection to another service has. A kernel that
+    // does not know this only has fewer connections from one address.
+    let _ = super::sys::bind_address_no_port(socket);
+    match rustix::net::bind(socket, &SocketAddr::new(from, 0)) {
+        Err(Errno::ADDRNOTAVAIL) => Ok(()),
+        bound => bound,
+    }
 }
 
 /// Ends a connection by RST.

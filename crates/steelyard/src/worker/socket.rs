@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
@@ -16,7 +16,7 @@ use steelyard_core::proxy::io::{Close, ConnId, Gone, Io};
 use steelyard_core::time::Time;
 
 use super::lingering::Lingering;
-use super::options::{prepare, reset, server_congestion};
+use super::options::{leave_from, prepare, reset, server_congestion};
 use super::sending::{send_all, send_queue};
 use super::source::Source;
 use super::{Clock, sys};
@@ -284,13 +284,16 @@ impl Sockets {
         }
     }
 
-    fn try_connect(&mut self, to: SocketAddr) -> rustix::io::Result<OwnedFd> {
+    fn try_connect(&mut self, to: SocketAddr, from: Option<IpAddr>) -> rustix::io::Result<OwnedFd> {
         let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let fd = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
         prepare(&fd)?;
         if let Some(name) = self.congestion {
             let _ = sockopt::set_tcp_congestion(&fd, name);
+        }
+        if let Some(from) = from {
+            leave_from(&fd, from)?;
         }
         match rustix::net::connect(&fd, &to) {
             Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(fd),
@@ -304,8 +307,8 @@ impl Io for Sockets {
         self.clock.now()
     }
 
-    fn connect(&mut self, id: ConnId, to: SocketAddr) {
-        match self.try_connect(to) {
+    fn connect(&mut self, id: ConnId, to: SocketAddr, from: Option<IpAddr>) {
+        match self.try_connect(to, from) {
             Ok(fd) => self.insert(id, fd, Side::Server),
             Err(_) => self.failed.push_back((id, Gone::ConnectFailed)),
         }

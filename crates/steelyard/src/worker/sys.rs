@@ -1,6 +1,7 @@
 //! The system calls that have no safe wrapper; all unsafe code of the program is here.
 #![allow(unsafe_code)]
 
+use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
@@ -25,4 +26,22 @@ pub(super) fn tcp_segments(socket: BorrowedFd<'_>) -> u64 {
     // SAFETY: `tcp_info` is plain integers, for which zero bytes are valid; what the kernel did not write is zero.
     let info = unsafe { info.assume_init() };
     u64::from(info.tcpi_segs_in) + u64::from(info.tcpi_segs_out)
+}
+
+/// Leaves the choice of a port to `connect` when the socket is bound to an address alone (`IP_BIND_ADDRESS_NO_PORT`, for
+/// IPv6 too).
+pub(super) fn bind_address_no_port(socket: BorrowedFd<'_>) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    // SAFETY: `on` is readable for the length given, which is its size, and outlives the call; the descriptor is open
+    // because it is borrowed. The kernel only reads.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_IP,
+            libc::IP_BIND_ADDRESS_NO_PORT,
+            (&raw const on).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

@@ -6,7 +6,7 @@ use crate::proxy::http1::head::Message;
 use crate::proxy::http1::request::Request;
 use crate::proxy::http1::session::{Fate, Fed, Session, Stage};
 use crate::proxy::io::{ConnId, Io};
-use crate::proxy::parts::{Context, count};
+use crate::proxy::parts::{Context, Route, count};
 use crate::proxy::refusal::Refusal;
 use crate::proxy::transaction::{Given, Next, Reuse};
 use crate::time::Time;
@@ -76,7 +76,8 @@ impl Session {
     /// Opens or takes a connection and sends the beginning of a request, or all that was sent of it before.
     pub(super) fn send(&mut self, message: &[u8], reuse: Reuse, now: Time, cx: &mut Context<'_, impl Io>) {
         let Some(service) = self.exchange.transaction.service() else { return };
-        let server = cx.obtain(service, reuse, self.id, now);
+        let from = service.source.address(&self.vserver.live.source, service.address().ip());
+        let server = cx.obtain(Route { service, from }, reuse, self.id, now);
         self.exchange.server = Some(server);
         self.hand_over(server, message, now, cx);
     }

@@ -16,7 +16,7 @@ const ID: ConnId = ConnId { index: 3, generation: 7 };
 fn connected() -> (Sockets, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut sockets = Sockets::new(Clock::start()).unwrap();
-    sockets.connect(ID, listener.local_addr().unwrap());
+    sockets.connect(ID, listener.local_addr().unwrap(), None);
     let peer = listener.accept().unwrap().0;
     assert!(turn(&mut sockets), "established");
     (sockets, peer)
@@ -68,7 +68,7 @@ fn read(sockets: &mut Sockets) -> String {
 fn a_refused_connect_is_reported_once_and_later() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut sockets = Sockets::new(Clock::start()).unwrap();
-    sockets.connect(ID, port);
+    sockets.connect(ID, port, None);
     assert!(sockets.send(ID, b"kept until connected") > 0);
     assert!(!turn(&mut sockets));
     assert_eq!(sockets.next_failed(), Some((ID, Gone::ConnectFailed)));
@@ -77,9 +77,22 @@ fn a_refused_connect_is_reported_once_and_later() {
 }
 
 #[test]
+fn a_connection_leaves_from_the_address_asked_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut sockets = Sockets::new(Clock::start()).unwrap();
+    // 192.0.2.9 is nobody's: the kernel's choice stands in for an address that the host has lost.
+    for (from, seen) in [("127.7.7.7", "127.7.7.7"), ("192.0.2.9", "127.0.0.1")] {
+        sockets.connect(ID, listener.local_addr().unwrap(), Some(from.parse().unwrap()));
+        let peer = listener.accept().unwrap().1.ip();
+        assert_eq!(peer, seen.parse::<IpAddr>().unwrap());
+        sockets.close(ID, Close::Reset);
+    }
+}
+
+#[test]
 fn an_address_that_cannot_be_connected_to_fails_later_too() {
     let mut sockets = Sockets::new(Clock::start()).unwrap();
-    sockets.connect(ID, "255.255.255.255:1".parse().unwrap());
+    sockets.connect(ID, "255.255.255.255:1".parse().unwrap(), None);
     assert!(sockets.has_ready());
     assert_eq!(sockets.next_failed(), Some((ID, Gone::ConnectFailed)));
 }
@@ -87,7 +100,7 @@ fn an_address_that_cannot_be_connected_to_fails_later_too() {
 #[test]
 fn a_failure_of_a_connection_that_was_closed_meanwhile_is_forgotten() {
     let mut sockets = Sockets::new(Clock::start()).unwrap();
-    sockets.connect(ID, "255.255.255.255:1".parse().unwrap());
+    sockets.connect(ID, "255.255.255.255:1".parse().unwrap(), None);
     sockets.close(ID, Close::Reset);
     assert_eq!(sockets.next_failed(), None);
 }
@@ -171,7 +184,7 @@ fn what_the_peer_does_not_take_is_queued_and_drains_in_order() {
 fn a_finish_before_the_connect_has_succeeded_is_kept() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut sockets = Sockets::new(Clock::start()).unwrap();
-    sockets.connect(ID, listener.local_addr().unwrap());
+    sockets.connect(ID, listener.local_addr().unwrap(), None);
     sockets.finish(ID);
     let mut peer = listener.accept().unwrap().0;
     assert!(turn(&mut sockets));
