@@ -141,17 +141,23 @@ impl Snapshot {
         rebuilt
     }
 
-    /// The bound services in ring order: binding order, members in member order.
+    /// The bound services in ring order: binding order, members in member order. None whose protocol this version does
+    /// not carry is among them, and a virtual server of such a protocol has none at all.
     fn ring(&self, vserver: &LbVserver, config: &Config) -> Vec<Bound> {
         let mut ring = Vec::new();
+        if !vserver.service_type.is_carried() {
+            return ring;
+        }
         for binding in &vserver.bindings {
             match binding {
                 LbBinding::Service { name, weight } => {
-                    let service = self.service(name).map(Arc::clone);
+                    let carried = config.services.find(name).is_some_and(|s| s.service_type.is_carried());
+                    let service = self.service(name).filter(|_| carried).map(Arc::clone);
                     ring.extend(service.map(|service| Bound { service, weight: *weight }));
                 }
                 LbBinding::ServiceGroup { name } => {
-                    ring.extend(config.service_groups.find(name).into_iter().flat_map(|g| self.members(g)));
+                    let group = config.service_groups.find(name).filter(|g| g.service_type.is_carried());
+                    ring.extend(group.into_iter().flat_map(|g| self.members(g)));
                 }
             }
         }
@@ -211,7 +217,8 @@ fn live_vserver(
     let picker = picker(&seat);
     let built = VirtualServer {
         name: vserver.name.as_str().into(),
-        address: vserver.address(),
+        // Never served in clear what was meant to be served otherwise.
+        address: vserver.address().filter(|_| vserver.service_type.is_carried()),
         method: picker.method().name,
         client_timeout_s: vserver.clt_timeout_s,
         enabled: vserver.enabled,

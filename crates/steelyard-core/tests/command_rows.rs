@@ -5,7 +5,8 @@
 use steelyard_core::command::{Command, Object, Verb, lex, parse};
 use steelyard_core::config::attribute::{Attribute, Kind, Place, Resource};
 use steelyard_core::config::{
-    CodeRange, LbMonitor, LbParameter, LbVserver, Member, MonitorBinding, Server, Service, ServiceGroup,
+    CodeRange, LbMonitor, LbParameter, LbVserver, Member, MonitorBinding, NetProfile, NsIp, Server, Service,
+    ServiceGroup,
 };
 
 type Fields = &'static [(&'static str, &'static str)];
@@ -65,6 +66,16 @@ fn lb_vserver() {
 #[test]
 fn lb_monitor() {
     every_row::<LbMonitor>(Verb::Add, Object::LbMonitor, &[("monitorname", "m"), ("type", "HTTP")]);
+}
+
+#[test]
+fn ns_ip() {
+    every_row::<NsIp>(Verb::Add, Object::NsIp, &[("ipaddress", "10.0.0.1"), ("netmask", "255.255.255.0")]);
+}
+
+#[test]
+fn net_profile() {
+    every_row::<NetProfile>(Verb::Add, Object::NetProfile, &[("name", "n")]);
 }
 
 #[test]
@@ -237,12 +248,13 @@ fn probes(kind: &Kind) -> (Vec<String>, Vec<(String, u16)>) {
             ],
         ),
         Kind::Word(list) => (
-            list.carried.iter().flat_map(|word| [(*word).to_owned(), word.to_ascii_lowercase()]).collect(),
-            list.not_carried
+            // What this version does not carry is kept all the same.
+            list.carried
                 .iter()
-                .map(|word| ((*word).to_owned(), 460))
-                .chain([("NO_SUCH_WORD".to_owned(), 1097), (String::new(), 1097)])
+                .chain(list.not_carried)
+                .flat_map(|word| [(*word).to_owned(), word.to_ascii_lowercase()])
                 .collect(),
+            coded(&[("NO_SUCH_WORD", 1097), ("", 1097)]),
         ),
         Kind::WordList(list) => (vec![list.carried.join("|")], coded(&[("NO_SUCH_WORD", 1097)])),
         Kind::Switch => (own(&["ENABLED", "disabled", "E"]), coded(&[("YES", 1097), ("1", 1097)])),

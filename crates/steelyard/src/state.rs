@@ -240,7 +240,12 @@ fn specs(
         let kind = kinds.entry(monitor.name.to_ascii_lowercase()).or_insert_with(|| kind(monitor)).clone();
         (Arc::new(spec(monitor, kind, binding.enabled)), binding.weight)
     };
-    config.probes(bound).into_iter().map(spec).collect()
+    let mut probes = config.probes(bound);
+    probes.retain(|(monitor, _)| monitor.is_carried());
+    if probes.is_empty() {
+        probes = config.probes(&[]);
+    }
+    probes.into_iter().map(spec).collect()
 }
 
 fn target(service: &Arc<Service>, watch: Watched, monitors: Vec<(Arc<Spec>, u32)>) -> Target {

@@ -4,7 +4,7 @@ use super::{Object, Verb};
 use crate::config::attribute::{Change, Place, Resource, Row};
 use crate::config::{
     BINDING_TARGET, BINDING_WEIGHT, FEATURE, LbMonitor, LbParameter, LbVserver, Member, MonitorBinding,
-    Other, Server, Service, ServiceGroup, other,
+    NetProfile, NsIp, Other, Server, Service, ServiceGroup, other,
 };
 
 /// What a command may contain.
@@ -67,6 +67,10 @@ pub(super) fn form(verb: Verb, object: Object) -> Option<Form> {
         (Verb::Add, Object::ServiceGroup) => add::<ServiceGroup>(other::SERVICE),
         (Verb::Add, Object::LbVserver) => add::<LbVserver>(other::LB_VSERVER),
         (Verb::Add, Object::LbMonitor) => add::<LbMonitor>(other::LB_MONITOR),
+        (Verb::Add, Object::NsIp) => add::<NsIp>(&[]),
+        (Verb::Add, Object::NetProfile) => add::<NetProfile>(&[]),
+        (Verb::Set, Object::NsIp) => set::<NsIp>(&[]).option(row::<NsIp>("td"), None),
+        (Verb::Set, Object::NetProfile) => set::<NetProfile>(&[]),
         (Verb::Set, Object::Server) => set::<Server>(other::SERVER),
         (Verb::Set, Object::Service) => set::<Service>(other::SERVICE)
             .option(row::<MonitorBinding>("weight"), row::<MonitorBinding>("monitor_name")),

@@ -70,6 +70,22 @@ pub enum Object {
     LbParameter,
     /// `ns feature`
     NsFeature,
+    /// `ns ip`
+    NsIp,
+    /// `netProfile`
+    NetProfile,
+    /// `ns mode`
+    NsMode,
+    /// `ns hostName`
+    NsHostName,
+    /// `ns config`
+    NsConfig,
+    /// `ns param`
+    NsParam,
+    /// `lb group`
+    LbGroup,
+    /// `serviceGroupMember`
+    ServiceGroupMember,
 }
 
 /// A command whose every value is of its row's kind and in its row's range. What it refers to may not exist.
@@ -178,11 +194,19 @@ impl Object {
             Object::LbMonitor => "lb monitor",
             Object::LbParameter => "lb parameter",
             Object::NsFeature => "ns feature",
+            Object::NsIp => "ns ip",
+            Object::NetProfile => "netProfile",
+            Object::NsMode => "ns mode",
+            Object::NsHostName => "ns hostName",
+            Object::NsConfig => "ns config",
+            Object::NsParam => "ns param",
+            Object::LbGroup => "lb group",
+            Object::ServiceGroupMember => "serviceGroupMember",
         }
     }
 
     /// Every object.
-    pub const ALL: [Object; 7] = [
+    pub const ALL: [Object; 15] = [
         Object::Server,
         Object::Service,
         Object::ServiceGroup,
@@ -190,6 +214,14 @@ impl Object {
         Object::LbMonitor,
         Object::LbParameter,
         Object::NsFeature,
+        Object::NsIp,
+        Object::NetProfile,
+        Object::NsMode,
+        Object::NsHostName,
+        Object::NsConfig,
+        Object::NsParam,
+        Object::LbGroup,
+        Object::ServiceGroupMember,
     ];
 }
 

@@ -12,6 +12,8 @@ pub fn print(config: &Config) -> String {
     if !features.is_empty() {
         out.push_str(&format!("enable ns feature {}\n", features.join(" ")));
     }
+    config.ns_ips.iter().for_each(|ip| add(ip, &mut out));
+    config.net_profiles.iter().for_each(|profile| add(profile, &mut out));
     config.servers.iter().for_each(|server| add(server, &mut out));
     config.services.iter().for_each(|service| add(service, &mut out));
     config.service_groups.iter().for_each(|group| add(group, &mut out));

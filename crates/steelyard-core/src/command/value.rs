@@ -245,12 +245,7 @@ fn word(argument: &'static str, words: Words, given: &str) -> Result<&'static st
         return Ok(carried);
     }
     match find(given, all()) {
-        Match::One(found) if words.carried.contains(&found) => Ok(found),
-        Match::One(found) => Err(Refusal::NotCarried {
-            argument: Some(argument),
-            what: found.to_owned(),
-            carried: words.carried,
-        }),
+        Match::One(found) => Ok(found),
         Match::Several(candidates) => {
             Err(Refusal::AmbiguousValue { argument, word: given.to_owned(), candidates })
         }

@@ -11,9 +11,12 @@ pub(super) const OBJECTS: &[(&str, Object)] = &[
     ("lb monitor", Object::LbMonitor),
     ("lb parameter", Object::LbParameter),
     ("ns feature", Object::NsFeature),
+    ("ns ip", Object::NsIp),
+    ("netProfile", Object::NetProfile),
     ("vserver", Object::LbVserver),
     ("monitor", Object::LbMonitor),
     ("feature", Object::NsFeature),
+    ("ip", Object::NsIp),
 ];
 
 /// The groups with objects that are carried, and their objects that are not.
@@ -65,7 +68,6 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
             "httpProfile",
             "icapProfile",
             "info",
-            "ip",
             "ip6",
             "kafkaAuth",
             "license",
@@ -184,7 +186,6 @@ pub(super) const NOT_CARRIED_OBJECTS: &[&str] = &[
     "nat64param",
     "nd6",
     "nd6RAvariables",
-    "netProfile",
     "netbridge",
     "ntp",
     "onLinkIPv6Prefix",

@@ -215,6 +215,8 @@ pub struct Attribute<T> {
     pub store: fn(&mut T, &Value),
     /// The value of the field; `None` when it is unset.
     pub value: fn(&T) -> Option<Value>,
+    /// Puts the field back to its default.
+    pub reset: fn(&mut T),
 }
 
 /// A resource whose struct and rows come from one list.
@@ -233,6 +235,13 @@ pub trait Resource: Sized + 'static {
     fn store(&mut self, nitro: &str, value: &Value) {
         if let Some(attribute) = Self::ATTRIBUTES.iter().find(|a| a.row.nitro == nitro) {
             (attribute.store)(self, value);
+        }
+    }
+
+    /// Puts the field of the attribute that NITRO calls `nitro` back to its default.
+    fn reset(&mut self, nitro: &str) {
+        if let Some(attribute) = Self::ATTRIBUTES.iter().find(|a| a.row.nitro == nitro) {
+            (attribute.reset)(self);
         }
     }
 }

@@ -17,7 +17,7 @@ impl Field for String {
     fn store(&mut self, value: &Value) {
         match value {
             Value::Text(text) | Value::Host(Host::Server(text)) => text.clone_into(self),
-            Value::Host(Host::Ip(ip)) => *self = ip.to_string(),
+            Value::Host(Host::Ip(ip)) | Value::Ip(ip) => *self = ip.to_string(),
             _ => {}
         }
     }
@@ -28,6 +28,7 @@ impl Field for String {
                 Ok(ip) => Host::Ip(ip),
                 Err(_) => Host::Server(self.clone()),
             })),
+            Kind::Ip => self.parse().ok().map(Value::Ip),
             _ => Some(Value::Text(self.clone())),
         }
     }

@@ -45,10 +45,11 @@ words! {
 }
 
 impl LbMethod {
-    /// Can the method be used for that protocol? Two of them look at requests and need a protocol that has them.
+    /// Can the method be used for that protocol? Two of them look at requests (`spec/methods.md` 1.4, 1.5).
     pub fn suits(self, service_type: ServiceType) -> bool {
         match self {
-            LbMethod::LeastRequest | LbMethod::LeastResponseTime => service_type.has_requests(),
+            LbMethod::LeastRequest => service_type.has_requests(),
+            LbMethod::LeastResponseTime => service_type.is_http(),
             _ => true,
         }
     }

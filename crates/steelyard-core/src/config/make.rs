@@ -42,6 +42,7 @@ macro_rules! resource {
                     value: |resource| {
                         $crate::config::field::Field::value(&resource.$field, &$kind)
                     },
+                    reset: |resource| resource.$field = $default,
                 },
             )*];
         }

@@ -13,6 +13,8 @@ mod lb_monitor;
 mod lb_parameter;
 mod lb_vserver;
 pub(crate) mod make;
+mod net_profile;
+mod ns_ip;
 pub(crate) mod other;
 pub mod secret;
 mod server;
@@ -28,12 +30,14 @@ pub use kept::KeptLines;
 pub use lb_monitor::{LbMonitor, MonitorType, TCP_DEFAULT};
 pub use lb_parameter::LbParameter;
 pub use lb_vserver::{LbBinding, LbMethod, LbVserver, RequestUnit};
+pub use net_profile::NetProfile;
+pub use ns_ip::{IpType, NsIp};
 pub use server::Server;
 pub use service::{MonitorBinding, Service, ServiceType};
 pub use service_group::{Member, ServiceGroup};
 pub use table::{Keyed, Table};
 
-use attribute::Kind;
+use attribute::{Kind, Words};
 pub(crate) use feature::FEATURE;
 pub(crate) use lb_vserver::{BINDING_TARGET, BINDING_WEIGHT};
 pub(crate) use other::Other;
@@ -55,6 +59,10 @@ pub struct Config {
     pub lb_parameter: LbParameter,
     /// `ns feature`.
     pub features: Features,
+    /// `ns ip`.
+    pub ns_ips: Table<NsIp>,
+    /// `netProfile`.
+    pub net_profiles: Table<NetProfile>,
     /// Lines that are no resource of this program.
     pub kept: KeptLines,
 }
@@ -70,6 +78,8 @@ impl Default for Config {
             lb_monitors: LbMonitor::built_in().into_iter().collect(),
             lb_parameter: LbParameter::default(),
             features: Features::default(),
+            ns_ips: Table::default(),
+            net_profiles: Table::default(),
             kept: KeptLines::default(),
         }
     }
@@ -90,3 +100,10 @@ const COMMENT: Kind = Kind::Text { max: 255 };
 const WEIGHT: Kind = Kind::Number { min: 1, max: 100 };
 /// Port of a service.
 const SERVICE_PORT: Kind = Kind::Port { min: 1 };
+/// Traffic domain; everything here is in 0.
+const TRAFFIC_DOMAIN: Kind = Kind::Number { min: 0, max: 4094 };
+
+/// One of a list of words that nothing acts on.
+const fn one_of(words: &'static [&'static str]) -> Kind {
+    Kind::Word(Words { carried: words, aliases: &[], not_carried: &[] })
+}

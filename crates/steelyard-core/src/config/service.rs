@@ -26,10 +26,31 @@ impl ServiceType {
     pub fn has_requests(self) -> bool {
         match self {
             ServiceType::Http => true,
-            ServiceType::NotCarried(_) => false,
+            ServiceType::NotCarried(text) => WITH_REQUESTS.contains(&text),
         }
     }
+
+    /// Is it HTTP, in clear or in TLS?
+    pub fn is_http(self) -> bool {
+        matches!(self, ServiceType::Http | ServiceType::NotCarried("SSL"))
+    }
 }
+
+/// Protocols besides HTTP that have requests (`spec/methods.md` 1.12).
+const WITH_REQUESTS: &[&str] = &[
+    "SSL",
+    "DNS",
+    "DNS_TCP",
+    "RADIUS",
+    "SIP_UDP",
+    "SIP_TCP",
+    "SIP_SSL",
+    "RTSP",
+    "DIAMETER",
+    "SSL_DIAMETER",
+    "MYSQL",
+    "MSSQL",
+];
 
 resource! {
     /// A service: what a virtual server can send a request to.

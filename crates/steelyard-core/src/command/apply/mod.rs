@@ -9,10 +9,10 @@ mod lb_vserver;
 mod monitor;
 
 use super::refusal::Refusal;
-use super::resolve::such;
+use super::resolve::{exists, such};
 use super::{Command, Object, Verb};
-use crate::config::Config;
 use crate::config::attribute::{Change, Place, Resource, Value};
+use crate::config::{Config, Keyed, Table};
 use group::{add_service_group, bind_service_group, member_key, set_service_group};
 use host::{add_server, add_service, bind_service, set_server, set_service};
 use lb_vserver::{add_lb_vserver, bind_lb_vserver, set_lb_vserver};
@@ -57,6 +57,8 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         (Verb::Add, Object::ServiceGroup) => add_service_group(config, command)?,
         (Verb::Add, Object::LbVserver) => return add_lb_vserver(config, command),
         (Verb::Add, Object::LbMonitor) => add_lb_monitor(config, command)?,
+        (Verb::Add, Object::NsIp) => add(&mut config.ns_ips, "IPAddress", command)?,
+        (Verb::Add, Object::NetProfile) => add(&mut config.net_profiles, "name", command)?,
         (Verb::Bind, Object::Service) => bind_service(config, command)?,
         (Verb::Bind, Object::ServiceGroup) => bind_service_group(config, command)?,
         (Verb::Bind, Object::LbVserver) => bind_lb_vserver(config, command)?,
@@ -71,6 +73,8 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         (Verb::Set, Object::LbParameter) => {
             config.lb_parameter = changed(&config.lb_parameter, command);
         }
+        (Verb::Set, Object::NsIp) => set(&mut config.ns_ips, "IPAddress", command)?,
+        (Verb::Set, Object::NetProfile) => set(&mut config.net_profiles, "name", command)?,
         (Verb::Enable, object) => switch(config, command, object, true)?,
         (Verb::Disable, object) => switch(config, command, object, false)?,
         (verb, object) => {
@@ -109,11 +113,37 @@ fn switch(config: &mut Config, command: &Command, object: Object, on: bool) -> R
             Some(Value::WordList(features)) => config.features.switch(features, on),
             _ => return Err(Refusal::ArgumentMissing { argument: "feature" }),
         },
-        Object::LbMonitor | Object::LbParameter => {
+        _ => {
             let word = format!("{} {}", command.verb().text(), object.text());
             return Err(Refusal::UnknownCommand { word, nearest: None });
         }
     }
+    Ok(())
+}
+
+/// `add` of an object that nothing else has a say in.
+fn add<T: Resource + Keyed + Default>(
+    table: &mut Table<T>,
+    key: &'static str,
+    command: &Command,
+) -> Result<(), Refusal> {
+    let new = made::<T>(command);
+    if table.has(new.name()) {
+        return Err(exists(key, new.name()));
+    }
+    table.insert(new);
+    Ok(())
+}
+
+/// `set` of such an object.
+fn set<T: Resource + Keyed + Default + Clone>(
+    table: &mut Table<T>,
+    key: &'static str,
+    command: &Command,
+) -> Result<(), Refusal> {
+    let asked = made::<T>(command);
+    let changed = changed(such(table, key, asked.name())?, command);
+    table.insert(changed);
     Ok(())
 }
 

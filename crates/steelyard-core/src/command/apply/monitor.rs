@@ -33,7 +33,7 @@ pub(super) fn set_lb_monitor(config: &mut Config, command: &Command) -> Result<(
 
 /// `spec/methods.md` 4.1, 4.2.
 fn check_monitor(monitor: &LbMonitor, command: &Command) -> Result<(), Refusal> {
-    if monitor.kind != MonitorType::Http {
+    if monitor.kind == MonitorType::Tcp {
         let of_http = command.arguments().find(|(row, _)| HTTP_ALONE.contains(&row.nitro));
         if let Some((row, _)) = of_http {
             return Err(Refusal::PrerequisiteMissing { argument: row.cli, needs: "a monitor of type HTTP" });
