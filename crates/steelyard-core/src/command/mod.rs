@@ -13,6 +13,7 @@ mod print;
 mod read;
 mod refusal;
 mod resolve;
+mod seal;
 mod value;
 mod vocabulary;
 mod wording;
@@ -22,6 +23,7 @@ pub use parse::{Parsed, parse};
 pub use print::print;
 pub use read::{Line, Outcome, Place, Reading, Refused, read, run_line};
 pub use refusal::{Allowed, Hint, Refusal};
+pub use seal::{CannotSeal, Forget, Seal};
 
 use crate::config::attribute::{Row, Value};
 use form::Form;

@@ -8,6 +8,7 @@ use super::form::{Form, OptionForm, form};
 use super::lex::Word;
 use super::nearest::nearest;
 use super::refusal::Refusal;
+use super::seal;
 use super::vocabulary::{
     GROUPS, NOT_CARRIED_COMMANDS, NOT_CARRIED_GROUPS, NOT_CARRIED_OBJECTS, NOT_CARRIED_VERBS, OBJECTS,
 };
@@ -153,9 +154,7 @@ impl<'f> Arguments<'f> {
         let mut rest = words;
         while let Some((word, after)) = rest.split_first() {
             if word.option {
-                let count = after.iter().take_while(|w| !w.option).count();
-                self.option(word, &after[..count])?;
-                rest = &after[count..];
+                rest = &after[self.option(word, after)?..];
             } else {
                 rest = &rest[self.word(rest)?..];
             }
@@ -178,13 +177,14 @@ impl<'f> Arguments<'f> {
         };
         let count = match slot.row.kind {
             Kind::WordList(_) => words.iter().take_while(|word| !word.option).count(),
-            _ => 1,
+            _ => 1 + self.flags(slot.row, &words[1..]),
         };
         self.give(slot.row, &words[..count], words[0].column)?;
         Ok(count)
     }
 
-    fn option(&mut self, name: &Word, values: &[Word]) -> Result<(), (Refusal, usize)> {
+    /// Gives an option its values, and tells how many words those are.
+    fn option(&mut self, name: &Word, after: &[Word]) -> Result<usize, (Refusal, usize)> {
         let given = name.text.trim_start_matches('-');
         let free = || self.form.slots.iter().map(|slot| slot.row).filter(|row| !self.builder.has(row));
         let options = || self.form.options.iter().map(|option| option.row).chain(free());
@@ -203,12 +203,22 @@ impl<'f> Arguments<'f> {
                 return Err((Refusal::UnknownArgument { word: name.text.clone(), nearest }, name.column));
             }
         };
+        let count = after.iter().take_while(|word| !word.option).count();
         let Some(row) = options().find(|row| row.cli == found) else {
-            return self.other(found, name, values);
+            return self.other(found, name, &after[..count]).map(|()| count);
         };
-        let rest = self.give(row, values, name.column)?;
+        let count = count + self.flags(row, &after[count..]);
+        let rest = self.give(row, &after[..count], name.column)?;
         let second = self.form.options.iter().find(|option| option.row == row);
-        self.second(row, second, rest)
+        self.second(row, second, rest).map(|()| count)
+    }
+
+    /// How many of the words after a value belong to it, although they look like options.
+    fn flags(&self, row: &Row, after: &[Word]) -> usize {
+        if row.kind != Kind::Secret {
+            return 0;
+        }
+        seal::flags(&after.iter().map(|word| word.text.as_str()).collect::<Vec<_>>())
     }
 
     /// The words after an option's value: they belong to its second row, or are too many.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::refusal::{Hint, Refusal};
-use super::{Command, Done, Warning, apply, lex, parse};
+use super::{Command, Done, Forget, Warning, apply, lex, parse};
 use crate::config::Config;
 use crate::config::attribute::Effect;
 use crate::config::kept::Class;
@@ -122,7 +122,8 @@ fn apply_line(config: &mut Config, line: &str) -> Result<Option<Outcome>, (Refus
     if words.is_empty() {
         return Ok(None);
     }
-    let parsed = parse(&words)?;
+    let mut parsed = parse(&words)?;
+    parsed.command.seal(&Forget).map_err(|refusal| (refusal, 1))?;
     match apply(config, &parsed.command) {
         Ok(Done { warnings }) => {
             let (command, columns) = parsed.into_parts();

@@ -267,6 +267,13 @@ pub enum Refusal {
     },
     /// 2130.
     TooManyCodes,
+    /// 257: a secret that cannot be encrypted is not kept.
+    CannotSeal {
+        /// The argument that gave it, if it was one; otherwise the line has it.
+        argument: Option<&'static str>,
+        /// Why not, and what to do.
+        why: String,
+    },
     /// 2375: LEASTREQUEST for a protocol that has no requests; 1097 for LEASTRESPONSETIME.
     MethodForType {
         /// The method.
@@ -338,6 +345,7 @@ impl Refusal {
             Refusal::IntervalTooShort { .. } => 2128,
             Refusal::TooFewRetries { .. } => 2196,
             Refusal::TooManyCodes => 2130,
+            Refusal::CannotSeal { .. } => 257,
             Refusal::MethodForType { method: "LEASTREQUEST" } => 2375,
             Refusal::MethodForType { .. } => 1097,
         }
@@ -370,7 +378,7 @@ impl Refusal {
             | Refusal::AddressInUse { argument, .. }
             | Refusal::NotBound { argument, .. }
             | Refusal::TypeMismatch { argument } => Some(argument),
-            Refusal::NotCarried { argument, .. } => *argument,
+            Refusal::NotCarried { argument, .. } | Refusal::CannotSeal { argument, .. } => *argument,
             Refusal::ServiceAddressTaken { .. } => Some("port"),
             Refusal::DefaultMonitor
             | Refusal::DefaultMonitorBound

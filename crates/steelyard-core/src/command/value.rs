@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use super::abbreviation::{Match, find};
 use super::nearest::nearest;
 use super::refusal::{Allowed, Refusal};
+use super::seal;
 use crate::config::attribute::{CodeRange, Host, Kind, Row, Value, Words};
-use crate::config::secret::Secret;
 
 /// Reads as many of `words` as the row takes; the rest, if any, is for whoever asks.
 ///
@@ -46,7 +46,7 @@ pub(super) fn read<'a, 'w>(row: &Row, words: &'a [&'w str]) -> Result<(Value, &'
             let numbers: Result<_, _> = words.iter().map(|word| number(argument, word, (min, max))).collect();
             return Ok((Value::Numbers(numbers?), &[]));
         }
-        Kind::Secret => Value::Secret(Secret::Plain(first.to_owned())),
+        Kind::Secret => return seal::read(argument, words),
     };
     Ok((value, rest))
 }
@@ -78,11 +78,8 @@ pub(super) fn write(kind: &Kind, value: &Value, out: &mut String) {
         }
         Value::Ips(ips) => out.push_str(&listed(ips)),
         Value::Numbers(numbers) => out.push_str(&listed(numbers)),
-        Value::Secret(Secret::Foreign(words)) => {
-            let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-            out.push_str(&words.join(" "));
-        }
-        Value::Secret(Secret::Plain(_) | Secret::Sealed(_)) | Value::Unset => {}
+        Value::Secret(secret) => out.push_str(&secret.foreign().map(foreign).unwrap_or_default()),
+        Value::Unset => {}
     }
 }
 
@@ -90,9 +87,15 @@ fn listed<T: ToString>(items: &[T]) -> String {
     items.iter().map(T::to_string).collect::<Vec<_>>().join(" ")
 }
 
-fn quoted(word: &str) -> String {
+/// A value and its flags, which are options' names and stand without quotes.
+fn foreign(words: &[String]) -> String {
     let mut out = String::new();
-    write_text(word, &mut out);
+    for (position, word) in words.iter().enumerate() {
+        match position {
+            0 => write_text(word, &mut out),
+            _ => out.push_str(&format!(" {word}")),
+        }
+    }
     out
 }
 

@@ -121,6 +121,7 @@ impl Refusal {
                     "{failure_retries} of {retries} probes; leave failureRetries at 0 to ask for all of them"
                 )
             }
+            Refusal::CannotSeal { why, .. } => format!("a secret is kept encrypted or not at all: {why}"),
             Refusal::TooManyCodes => "join neighbouring codes to ranges".to_owned(),
             Refusal::MethodForType { method } => {
                 format!("{method} needs a virtual server of type HTTP or SSL")
@@ -184,6 +185,7 @@ const LISTED: usize = 6;
 const SHOWN: usize = 60;
 
 const TEXTS: &[(u16, &str)] = &[
+    (257, "Operation not permitted"),
     (258, "No such resource"),
     (273, "Resource already exists"),
     (278, "Invalid argument"),

@@ -121,9 +121,8 @@ impl Field for Vec<u32> {
 impl Field for Option<Secret> {
     fn store(&mut self, value: &Value) {
         match value {
-            Value::Secret(Secret::Plain(_)) => {
-                debug_assert!(false, "commands are sealed before they are applied")
-            }
+            // `apply` refuses a command with one; none gets here.
+            Value::Secret(Secret::Plain(_)) => {}
             Value::Secret(secret) => *self = Some(secret.clone()),
             _ => {}
         }

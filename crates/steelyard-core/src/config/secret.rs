@@ -9,11 +9,36 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq)]
 pub enum Secret {
     /// As it was typed; only in a command, and only until that is sealed.
-    Plain(String),
+    Plain(Plain),
     /// Encrypted by an appliance, with a key that is not here: every word of it, `-encrypted` and what follows included.
     Foreign(Vec<String>),
     /// Encrypted by this program.
     Sealed(String),
+    /// Encrypted by an appliance, and given once more for this program to use.
+    Supplied {
+        /// As in [`Secret::Foreign`]: what goes back to the appliance.
+        foreign: Vec<String>,
+        /// As in [`Secret::Sealed`]: what is used here.
+        sealed: String,
+    },
+}
+
+impl Secret {
+    /// What the appliance has of it.
+    pub fn foreign(&self) -> Option<&[String]> {
+        match self {
+            Secret::Foreign(foreign) | Secret::Supplied { foreign, .. } => Some(foreign),
+            Secret::Plain(_) | Secret::Sealed(_) => None,
+        }
+    }
+
+    /// What this program can open.
+    pub fn sealed(&self) -> Option<&str> {
+        match self {
+            Secret::Sealed(sealed) | Secret::Supplied { sealed, .. } => Some(sealed),
+            Secret::Plain(_) | Secret::Foreign(_) => None,
+        }
+    }
 }
 
 impl fmt::Debug for Secret {
@@ -22,6 +47,58 @@ impl fmt::Debug for Secret {
             Secret::Plain(_) => "Plain(..)",
             Secret::Foreign(_) => "Foreign(..)",
             Secret::Sealed(_) => "Sealed(..)",
+            Secret::Supplied { .. } => "Supplied(..)",
         })
+    }
+}
+
+/// A secret that can be read. Its bytes are overwritten when it goes, as far as safe code can see to that.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Plain(String);
+
+impl Plain {
+    /// Takes a secret over.
+    pub fn new(text: String) -> Plain {
+        Plain(text)
+    }
+
+    /// The secret.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Drop for Plain {
+    fn drop(&mut self) {
+        let mut bytes = std::mem::take(&mut self.0).into_bytes();
+        bytes.fill(0);
+        std::hint::black_box(&bytes);
+    }
+}
+
+impl fmt::Debug for Plain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("..")
+    }
+}
+
+/// What stands where a secret was.
+pub const MASK: &str = "********";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_shows_the_kind_alone() {
+        let words = || vec!["hunter2".to_owned(), "-encrypted".to_owned()];
+        let secrets = [
+            Secret::Plain(Plain::new("hunter2".to_owned())),
+            Secret::Foreign(words()),
+            Secret::Sealed("hunter2".to_owned()),
+            Secret::Supplied { foreign: words(), sealed: "hunter2".to_owned() },
+        ];
+        assert_eq!(format!("{secrets:?}"), "[Plain(..), Foreign(..), Sealed(..), Supplied(..)]");
+        assert_eq!(format!("{:?}", Plain::new("hunter2".to_owned())), "..");
     }
 }

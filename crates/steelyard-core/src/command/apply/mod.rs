@@ -51,6 +51,10 @@ impl std::fmt::Display for Warning {
 /// # Errors
 /// [`Refusal`] when the configuration does not allow the command. It is unchanged then.
 pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
+    if let Some(argument) = command.plain() {
+        let why = "it was not sealed".to_owned();
+        return Err(Refusal::CannotSeal { argument: Some(argument), why });
+    }
     match (command.verb(), command.object()) {
         (Verb::Add, Object::Server) => add_server(config, command)?,
         (Verb::Add, Object::Service) => add_service(config, command)?,
