@@ -15,7 +15,7 @@ fn accepted_lines() -> Vec<&'static str> {
 
 fn command(line: &str) -> Result<Command, u16> {
     let words = lex::words(line).map_err(|(refusal, _)| refusal.code())?;
-    parse(&words).map(|parsed| parsed.command).map_err(|(refusal, _)| refusal.code())
+    parse(&words).map(|parsed| parsed.commands()[0].clone()).map_err(|(refusal, _)| refusal.code())
 }
 
 /// Every name in a binding is the name of something, and no weight is out of its range.

@@ -206,7 +206,7 @@ fn by_text<T: Resource>(
         }
     }
     let words = lex::words(&line).unwrap();
-    parse(&words).map(|parsed| parsed.command).map_err(|(refusal, _)| refusal.code())
+    parse(&words).map(|parsed| parsed.commands()[0].clone()).map_err(|(refusal, _)| refusal.code())
 }
 
 /// Several words are written with `|` between them.

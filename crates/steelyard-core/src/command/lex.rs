@@ -27,7 +27,7 @@ pub struct Word {
 /// # Errors
 /// [`Refusal`] and the column of a quote or bracket without a partner.
 pub fn words(line: &str) -> Result<Vec<Word>, (Refusal, usize)> {
-    let mut lexer = Lexer::new(line.as_bytes(), 0, |_| true);
+    let mut lexer = Lexer::new(line.as_bytes(), 0, |_, _| true);
     let mut words = Vec::new();
     loop {
         while let Some(word) = lexer.word()? {
@@ -40,6 +40,15 @@ pub fn words(line: &str) -> Result<Vec<Word>, (Refusal, usize)> {
     }
 }
 
+/// Where a line ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Inside {
+    /// Inside quotes.
+    Quotes,
+    /// Between words, behind a backslash that stands there alone.
+    Words,
+}
+
 /// Reads words up to the end of a command. `goes_on` is asked at each line end that could be inside the command,
 /// whether it is: it gets the position of the `\n`.
 pub(super) struct Lexer<'t, F> {
@@ -47,18 +56,27 @@ pub(super) struct Lexer<'t, F> {
     position: usize,
     /// A position and how many characters stand before it.
     counted: (usize, usize),
+    /// The first quote that ran over a line end.
+    ran_over: Option<usize>,
+    /// Where what has no partner stands, once that was found.
+    fault: usize,
     goes_on: F,
 }
 
-impl<'t, F: FnMut(usize) -> bool> Lexer<'t, F> {
+impl<'t, F: FnMut(usize, Inside) -> bool> Lexer<'t, F> {
     /// Begins at `position`; columns are counted from the beginning of `bytes`.
     pub(super) fn new(bytes: &'t [u8], position: usize, goes_on: F) -> Lexer<'t, F> {
-        Lexer { bytes, position, counted: (0, 0), goes_on }
+        Lexer { bytes, position, counted: (0, 0), ran_over: None, fault: position, goes_on }
     }
 
     /// How far it has read: after the last word, on the line end that closes the command or behind the text.
     pub(super) fn position(&self) -> usize {
         self.position
+    }
+
+    /// Where the quote or bracket stands that [`Lexer::word`] has refused.
+    pub(super) fn fault(&self) -> usize {
+        self.fault
     }
 
     /// The next word; `None` at the end of the command.
@@ -97,6 +115,26 @@ impl<'t, F: FnMut(usize) -> bool> Lexer<'t, F> {
         self.counted.1 + 1
     }
 
+    /// A quote without a partner: perhaps that of an earlier line, which took one for its end that was not meant.
+    fn unmatched_quote(&mut self, position: usize) -> (Refusal, usize) {
+        self.counted = (0, 0);
+        self.refuse(Refusal::UnmatchedQuote, self.ran_over.unwrap_or(position))
+    }
+
+    fn refuse(&mut self, refusal: Refusal, position: usize) -> (Refusal, usize) {
+        self.fault = position;
+        (refusal, self.column(position))
+    }
+
+    /// May the quote that begins at `start` run over the line end here?
+    fn runs_over(&mut self, start: usize) -> bool {
+        let runs = (self.goes_on)(self.position, Inside::Quotes);
+        if runs {
+            self.ran_over.get_or_insert(start);
+        }
+        runs
+    }
+
     /// Blanks, and a backslash of its own at the end of a line that goes on with the next.
     fn skip_blanks(&mut self) {
         loop {
@@ -104,7 +142,7 @@ impl<'t, F: FnMut(usize) -> bool> Lexer<'t, F> {
                 self.position += 1;
             }
             match self.continuation() {
-                Some(line_end) if (self.goes_on)(line_end) => self.position = line_end + 1,
+                Some(line_end) if (self.goes_on)(line_end, Inside::Words) => self.position = line_end + 1,
                 _ => return,
             }
         }
@@ -142,7 +180,7 @@ impl<'t, F: FnMut(usize) -> bool> Lexer<'t, F> {
             match byte {
                 b'\\' => text.push(self.escape()),
                 b'\r' if self.bytes.get(self.position + 1) == Some(&b'\n') => {}
-                b'\n' if !(self.goes_on)(self.position) => break,
+                b'\n' if !self.runs_over(start) => break,
                 _ if byte == quote => {
                     self.position += 1;
                     return Ok(text);
@@ -151,7 +189,7 @@ impl<'t, F: FnMut(usize) -> bool> Lexer<'t, F> {
             }
             self.position += 1;
         }
-        Err((Refusal::UnmatchedQuote, self.column(start)))
+        Err(self.unmatched_quote(start))
     }
 
     /// What a backslash inside quotes stands for; before any other character it is itself. Stays on its last byte.
@@ -199,7 +237,7 @@ impl<'t, F: FnMut(usize) -> bool> Lexer<'t, F> {
                 b'"' | b'\'' => self.skip_quoted(byte)?,
                 b'(' => open.push(self.position),
                 b')' if open.pop().is_none() => {
-                    return Err((Refusal::UnmatchedCharacter(')'), self.column(self.position)));
+                    return Err(self.refuse(Refusal::UnmatchedCharacter(')'), self.position));
                 }
                 b'\n' => break,
                 _ if is_blank(byte) && open.is_empty() => break,
@@ -208,7 +246,7 @@ impl<'t, F: FnMut(usize) -> bool> Lexer<'t, F> {
             self.position += 1;
         }
         match open.first() {
-            Some(parenthesis) => Err((Refusal::UnmatchedCharacter('('), self.column(*parenthesis))),
+            Some(parenthesis) => Err(self.refuse(Refusal::UnmatchedCharacter('('), *parenthesis)),
             None => Ok(self.bytes[start..self.position].to_vec()),
         }
     }
@@ -222,13 +260,13 @@ impl<'t, F: FnMut(usize) -> bool> Lexer<'t, F> {
                 b'\\' if self.bytes.get(self.position + 1).is_some_and(|next| *next != b'\n') => {
                     self.position += 1;
                 }
-                b'\n' if !(self.goes_on)(self.position) => break,
+                b'\n' if !self.runs_over(start) => break,
                 _ if byte == quote => return Ok(()),
                 _ => {}
             }
             self.position += 1;
         }
-        Err((Refusal::UnmatchedQuote, self.column(start)))
+        Err(self.unmatched_quote(start))
     }
 }
 

@@ -14,6 +14,7 @@ mod read;
 mod refusal;
 mod resolve;
 mod seal;
+pub mod text;
 mod value;
 mod vocabulary;
 mod wording;

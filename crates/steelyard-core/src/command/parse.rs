@@ -12,23 +12,51 @@ use super::seal;
 use super::vocabulary::{
     GROUPS, NOT_CARRIED_COMMANDS, NOT_CARRIED_GROUPS, NOT_CARRIED_OBJECTS, NOT_CARRIED_VERBS, OBJECTS,
 };
-use super::{Builder, Command, Object, Verb};
+use super::{Builder, Command, Object, Seal, Verb};
 use crate::config::attribute::{Kind, Row};
 use crate::config::other::DEVICE_NUMBER;
 
-/// A command and where its arguments stood.
+/// A command, or those that its ranges stand for, and where the arguments stood.
 #[derive(Debug)]
 pub struct Parsed {
-    /// The command.
-    pub command: Command,
+    verb: Verb,
+    object: Object,
+    commands: Vec<Command>,
     columns: Vec<(&'static str, usize)>,
     end: usize,
 }
 
 impl Parsed {
-    /// The command, and where each of its arguments stood.
-    pub(super) fn into_parts(self) -> (Command, Vec<(&'static str, usize)>) {
-        (self.command, self.columns)
+    /// What the line says, in order; never empty.
+    pub fn commands(&self) -> &[Command] {
+        &self.commands
+    }
+
+    /// What to do.
+    pub fn verb(&self) -> Verb {
+        self.verb
+    }
+
+    /// What to do it to.
+    pub fn object(&self) -> Object {
+        self.object
+    }
+
+    /// Seals every plain secret.
+    ///
+    /// # Errors
+    /// [`Refusal::CannotSeal`] and its column.
+    pub fn seal(&mut self, seal: &dyn Seal) -> Result<(), (Refusal, usize)> {
+        let sealed = self.commands.iter_mut().try_for_each(|command| command.seal(seal));
+        sealed.map_err(|refusal| {
+            let column = self.column_of(&refusal);
+            (refusal, column)
+        })
+    }
+
+    /// The commands, and where each of their arguments stood.
+    pub(super) fn into_parts(self) -> (Vec<Command>, Vec<(&'static str, usize)>) {
+        (self.commands, self.columns)
     }
 
     /// Column that a refusal of `apply` is about: where its argument stands, or would have to.
@@ -60,6 +88,15 @@ pub fn parse(words: &[Word]) -> Result<Parsed, (Refusal, usize)> {
     })?;
     Arguments { form: &form, builder: Builder::new(verb, object, &form), columns: Vec::new() }
         .read(&words[head.used..], end)
+}
+
+/// Are these the first words of a command, the first in full?
+pub(super) fn begins_command(verb: &str, object: &str) -> bool {
+    let verbs = Verb::ALL.iter().map(|verb| verb.text()).chain(NOT_CARRIED_VERBS.iter().copied());
+    let first = |text: &'static str| text.split(' ').next().unwrap_or(text);
+    let objects = OBJECTS.iter().map(|(text, _)| first(text)).chain(NOT_CARRIED_OBJECTS.iter().copied());
+    verbs.into_iter().any(|known| known.eq_ignore_ascii_case(verb))
+        && matches!(find(object, objects), Match::One(_))
 }
 
 /// Verbs whose commands follow.
@@ -160,7 +197,8 @@ impl<'f> Arguments<'f> {
             }
         }
         let command = self.builder.finish().map_err(|refusal| (refusal, end))?;
-        Ok(Parsed { command, columns: self.columns, end })
+        let (verb, object) = (command.verb(), command.object());
+        Ok(Parsed { verb, object, commands: vec![command], columns: self.columns, end })
     }
 
     /// Gives the first word to the first slot that is free, and tells how many words that took.

@@ -1,11 +1,22 @@
-//! A whole `ns.conf`: line after line, each applied or refused with its place; one bad line never costs another.
+//! A whole `ns.conf`: line after line, each applied, kept or refused with its place; one bad line never costs another.
+//!
+//! The hard question is the order. A saved file adds before it binds; pieces of one often do not. A command that names
+//! what nothing has yet waits for that name, and is tried again at once when a line adds it, before the next line: as if
+//! it stood right below. Commands that wait for one name keep their order. So the bindings of a virtual server are in
+//! the order in which their lines could be carried out, a file always comes to the same configuration, and no line is
+//! tried more often than it has names. `rm`, `unbind` and `rename` never wait: they are about what stood before them.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
-use super::refusal::{Hint, Refusal};
-use super::{Command, Done, Forget, Warning, apply, lex, parse};
+use super::apply::apply_all;
+use super::parse::{Parsed, parse};
+use super::refusal::Refusal;
+use super::resolve::Search;
+use super::text::{self, Content, LogicalLine};
+use super::{Command, Done, Forget, Object, Verb, Warning, lex};
 use crate::config::Config;
-use crate::config::attribute::Effect;
+use crate::config::attribute::{Effect, Host, Place as RowPlace, Value};
 use crate::config::kept::Class;
 
 /// What a file came to.
@@ -24,13 +35,14 @@ pub struct Reading {
 pub struct Line {
     /// Its first line, from 1.
     pub number: usize,
-    /// As it stands.
+    /// As it stands: a prompt before it and line ends inside it included, the line end behind it not.
     pub text: String,
     /// What came of it.
     pub outcome: Outcome,
 }
 
-/// What came of a command.
+/// What came of a command. Columns are counted in characters from 1 and go on over line ends inside the command:
+/// [`Line::place`] makes a line and a column of them.
 #[derive(Debug)]
 pub enum Outcome {
     /// It was applied: one command, or those that its ranges stand for.
@@ -51,7 +63,7 @@ pub enum Outcome {
     },
     /// It was refused.
     Refused {
-        /// Where, from 1.
+        /// Where.
         column: usize,
         /// Why.
         refusal: Refusal,
@@ -79,28 +91,16 @@ pub struct Place {
 }
 
 /// Reads a file into a configuration that begins as NetScaler's does.
-pub fn read(text: &[u8], file: &str) -> Reading {
-    let mut reading = Reading::default();
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    if text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff") {
-        reading.refuse(file, 1, (Refusal::Utf16, 1));
-        return reading;
+pub fn read(file: &[u8], name: &str) -> Reading {
+    let mut reader = Reader::default();
+    match text::lines(file) {
+        Ok(lines) => lines.for_each(|line| reader.line(line)),
+        Err(refusal) => {
+            let outcome = Outcome::Refused { column: 1, refusal };
+            reader.lines.push(Line { number: 1, text: String::new(), outcome });
+        }
     }
-    for (index, bytes) in text.split(|byte| *byte == b'\n').enumerate() {
-        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        let outcome = match decode(bytes).and_then(|line| apply_line(&mut reading.config, line)) {
-            Ok(None) => continue,
-            Ok(Some(applied)) => applied,
-            Err((refusal, column)) => {
-                reading.refuse(file, index + 1, (refusal.clone(), column));
-                Outcome::Refused { column, refusal }
-            }
-        };
-        let text = String::from_utf8_lossy(bytes).into_owned();
-        reading.lines.push(Line { number: index + 1, text, outcome });
-    }
-    reading.tell_what_comes_later();
-    reading
+    reader.finish(name)
 }
 
 /// Applies one line; `None` when it is empty or a comment.
@@ -108,71 +108,158 @@ pub fn read(text: &[u8], file: &str) -> Reading {
 /// # Errors
 /// [`Refusal`] and the column that it is about. The configuration is unchanged then.
 pub fn run_line(config: &mut Config, line: &str) -> Result<Option<Done>, (Refusal, usize)> {
-    Ok(match apply_line(config, line)? {
-        Some(Outcome::Applied { warnings, .. }) => Some(Done { warnings }),
-        _ => None,
-    })
-}
-
-fn apply_line(config: &mut Config, line: &str) -> Result<Option<Outcome>, (Refusal, usize)> {
-    if line.len() > LONGEST_LINE {
-        return Err((Refusal::LineTooLong { max: LONGEST_LINE }, 1));
+    if line.len() > text::LONGEST_COMMAND {
+        return Err((Refusal::LineTooLong { max: text::LONGEST_COMMAND }, 1));
     }
     let words = lex::words(line)?;
     if words.is_empty() {
         return Ok(None);
     }
     let mut parsed = parse(&words)?;
-    parsed.command.seal(&Forget).map_err(|refusal| (refusal, 1))?;
-    match apply(config, &parsed.command) {
-        Ok(Done { warnings }) => {
-            let (command, columns) = parsed.into_parts();
-            Ok(Some(Outcome::Applied { commands: vec![command], columns, warnings }))
-        }
-        Err(refusal) => {
-            let column = parsed.column_of(&refusal);
-            Err((refusal, column))
-        }
-    }
-}
-
-/// The text of a line. A comment may hold any bytes.
-fn decode(line: &[u8]) -> Result<&str, (Refusal, usize)> {
-    if line.trim_ascii_start().starts_with(b"#") {
-        return Ok("");
-    }
-    if line.len() > LONGEST_LINE {
-        return Err((Refusal::LineTooLong { max: LONGEST_LINE }, 1));
-    }
-    std::str::from_utf8(line).map_err(|error| {
-        let (good, bad) = line.split_at(error.valid_up_to());
-        let column = String::from_utf8_lossy(good).chars().count() + 1;
-        (Refusal::NotText { byte: bad.first().copied().unwrap_or_default() }, column)
+    parsed.seal(&Forget)?;
+    apply_all(config, parsed.commands()).map(Some).map_err(|mut refusal| {
+        Search::default().explain(config, parsed.object(), &mut refusal);
+        let column = parsed.column_of(&refusal);
+        (refusal, column)
     })
 }
 
-impl Reading {
-    fn refuse(&mut self, file: &str, line: usize, (refusal, column): (Refusal, usize)) {
-        self.refused.push(Refused { place: Place { file: file.to_owned(), line, column }, refusal });
+impl Line {
+    /// Line and column of a column that [`Outcome`] gives.
+    pub fn place(&self, column: usize) -> (usize, usize) {
+        text::place(&self.text, self.number, column)
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    config: Config,
+    lines: Vec<Line>,
+    /// Lines that name what nothing has, by that name in lower case.
+    waiting: BTreeMap<String, Vec<Waiting>>,
+    /// Refused lines that name what nothing has and do not wait for it.
+    unexplained: Vec<(usize, Object)>,
+}
+
+/// A command that waits for a name.
+struct Waiting {
+    /// Which of the lines it is.
+    line: usize,
+    parsed: Parsed,
+    /// How often it may still be tried, if names come and go.
+    tries: usize,
+}
+
+impl Reader {
+    fn line(&mut self, line: LogicalLine<'_>) {
+        let text = line.text().into_owned();
+        let outcome = match line.content {
+            Content::Comment => return,
+            Content::Noise => Outcome::Kept { class: Class::Inert, effect: Effect::Inert },
+            Content::Wrong { column, refusal } => Outcome::Refused { column, refusal },
+            Content::Command { words, .. } => {
+                match parse(&words).and_then(|mut parsed| parsed.seal(&Forget).map(|()| parsed)) {
+                    Err((refusal, column)) => Outcome::Refused { column, refusal },
+                    Ok(parsed) => {
+                        let outcome = Outcome::Refused { column: 1, refusal: Refusal::NothingToSet };
+                        self.lines.push(Line { number: line.number, text, outcome });
+                        let tries = TRIES + words.len();
+                        return self.run(Waiting { line: self.lines.len() - 1, parsed, tries });
+                    }
+                }
+            }
+        };
+        self.lines.push(Line { number: line.number, text, outcome });
     }
 
-    /// A line that names what only a later one adds is refused, as on the appliance, but not left unexplained.
-    fn tell_what_comes_later(&mut self) {
-        let Config { servers, services, service_groups, lb_monitors, .. } = &self.config;
-        for refused in &mut self.refused {
-            let Refusal::NoSuch { argument, name, hint } = &mut refused.refusal else { continue };
-            let added = match *argument {
-                "serverName" => servers.has(name),
-                "serviceName" => services.has(name) || service_groups.has(name),
-                "serviceGroupName" => service_groups.has(name),
-                "monitorName" => lb_monitors.has(name),
-                _ => false,
-            };
-            if added {
-                *hint = Hint::AddedLater;
+    /// Tries a command, and then whoever waited for what it adds.
+    fn run(&mut self, command: Waiting) {
+        let mut due = VecDeque::from([command]);
+        while let Some(command) = due.pop_front() {
+            for name in self.attempt(command) {
+                due.extend(self.waiting.remove(&name).unwrap_or_default());
             }
         }
     }
+
+    /// Tries a command; it waits if it names what nothing has. Tells the names that it has added.
+    fn attempt(&mut self, mut command: Waiting) -> Vec<String> {
+        let index = command.line;
+        match apply_all(&mut self.config, command.parsed.commands()) {
+            Ok(Done { warnings }) => {
+                let added = match self.waiting.is_empty() {
+                    true => Vec::new(),
+                    false => command.parsed.commands().iter().flat_map(added).collect(),
+                };
+                let (commands, columns) = command.parsed.into_parts();
+                self.lines[index].outcome = Outcome::Applied { commands, columns, warnings };
+                added
+            }
+            Err(refusal) => {
+                let column = command.parsed.column_of(&refusal);
+                if let Refusal::NoSuch { name, .. } = &refusal {
+                    if waits(command.parsed.verb()) && command.tries > 0 {
+                        command.tries -= 1;
+                        self.waiting.entry(name.to_ascii_lowercase()).or_default().push(command);
+                    } else {
+                        self.unexplained.push((index, command.parsed.object()));
+                    }
+                }
+                self.lines[index].outcome = Outcome::Refused { column, refusal };
+                Vec::new()
+            }
+        }
+    }
+
+    /// What has waited in vain is refused; whoever meant another name is told which.
+    fn finish(mut self, file: &str) -> Reading {
+        let mut search = Search::default();
+        let waiting =
+            self.waiting.into_values().flatten().map(|waiting| (waiting.line, waiting.parsed.object()));
+        let mut unexplained: Vec<(usize, Object)> = waiting.chain(self.unexplained).collect();
+        unexplained.sort_unstable_by_key(|(line, _)| *line);
+        for (line, object) in unexplained {
+            if let Outcome::Refused { refusal, .. } = &mut self.lines[line].outcome {
+                search.explain(&self.config, object, refusal);
+            }
+        }
+        let refused = |line: &Line| match &line.outcome {
+            Outcome::Refused { column, refusal } => {
+                let (line, column) = line.place(*column);
+                let place = Place { file: file.to_owned(), line, column };
+                Some(Refused { place, refusal: refusal.clone() })
+            }
+            _ => None,
+        };
+        let refused = self.lines.iter().filter_map(refused).collect();
+        Reading { config: self.config, refused, lines: self.lines }
+    }
+}
+
+/// May a command with this verb stand before the line that adds what it names?
+fn waits(verb: Verb) -> bool {
+    matches!(verb, Verb::Add | Verb::Bind | Verb::Set | Verb::Unset | Verb::Enable | Verb::Disable)
+}
+
+/// The names that something has since this command was applied, in lower case: its own, and that of the server that an
+/// address stands for.
+fn added(command: &Command) -> Vec<String> {
+    let mut names = Vec::new();
+    for (row, value) in command.arguments() {
+        match value {
+            Value::Text(name) if command.verb() == Verb::Add && row.place == RowPlace::Key => {
+                names.push(name.to_ascii_lowercase());
+            }
+            Value::Text(name) if command.verb() == Verb::Rename && row.nitro == "newname" => {
+                names.push(name.to_ascii_lowercase());
+            }
+            Value::Host(Host::Ip(ip)) if matches!(command.verb(), Verb::Add | Verb::Bind) => {
+                names.push(ip.to_string());
+            }
+            _ => {}
+        }
+    }
+    names
 }
 
 impl fmt::Display for Refused {
@@ -187,5 +274,6 @@ impl fmt::Display for Place {
     }
 }
 
-/// Longest line, in bytes. NetScaler's longest arguments are a small part of it.
-const LONGEST_LINE: usize = 64 * 1024;
+/// How often a waiting command is tried besides once for each of its words: names that several kinds of objects have
+/// may wake it in vain.
+const TRIES: usize = 8;

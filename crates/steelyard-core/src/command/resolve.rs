@@ -1,8 +1,8 @@
 //! Names in a command to what they name in a configuration; changes nothing.
 
-use super::Command;
 use super::nearest::nearest;
 use super::refusal::{Hint, Refusal};
+use super::{Command, Object};
 use crate::config::attribute::{Host, Value};
 use crate::config::{Config, Keyed, LbBinding, Server, ServiceType, Table};
 
@@ -20,7 +20,7 @@ pub(super) fn such<'t, T: Keyed>(
     argument: &'static str,
     name: &str,
 ) -> Result<&'t T, Refusal> {
-    table.find(name).ok_or_else(|| no_such(argument, name, table.iter().map(Keyed::name)))
+    table.find(name).ok_or_else(|| no_such(argument, name))
 }
 
 /// 273 for `name`.
@@ -82,18 +82,61 @@ pub(super) fn target(config: &Config, command: &Command) -> Result<(LbBinding, S
             needs: "a service; the members of a group have weights of their own",
         }),
         Some(group) => Ok((LbBinding::ServiceGroup { name: group.name.clone() }, group.service_type)),
-        None => {
-            let services = config.services.iter().map(Keyed::name);
-            Err(no_such(argument, name, services.chain(config.service_groups.iter().map(Keyed::name))))
-        }
+        None => Err(no_such(argument, name)),
     }
 }
 
-fn no_such<'n>(argument: &'static str, name: &str, known: impl Iterator<Item = &'n str>) -> Refusal {
-    let nearest = nearest(name, known.take(SEARCHED));
-    let hint = nearest.map_or(Hint::Nothing, |name| Hint::Nearest(name.to_owned()));
-    Refusal::NoSuch { argument, name: name.to_owned(), hint }
+/// 258 for `name`. What could have been meant is looked for later, once for each line ([`Search`]).
+fn no_such(argument: &'static str, name: &str) -> Refusal {
+    Refusal::NoSuch { argument, name: name.to_owned(), hint: Hint::Nothing }
 }
 
-/// A file of nothing but wrong names must not take the square of its length.
+/// Looks for the names that could have been meant by those that nothing has; a file of nothing but wrong names must not
+/// take the square of its length.
+pub(super) struct Search {
+    /// How many names may still be compared.
+    left: usize,
+}
+
+impl Default for Search {
+    fn default() -> Search {
+        Search { left: MOST_COMPARED }
+    }
+}
+
+impl Search {
+    /// Completes the refusal of a command about `object`.
+    pub(super) fn explain(&mut self, config: &Config, object: Object, refusal: &mut Refusal) {
+        let Refusal::NoSuch { argument, name, hint } = refusal else { return };
+        let known: Vec<&str> = names(config, object, argument).take(self.left.min(SEARCHED)).collect();
+        self.left -= known.len();
+        *hint = match nearest(name, known) {
+            Some(same) if same.eq_ignore_ascii_case(name) => Hint::AddedLater,
+            Some(nearest) => Hint::Nearest(nearest.to_owned()),
+            None => Hint::Nothing,
+        };
+    }
+}
+
+/// The names that something has of the kind that an argument takes.
+fn names<'c>(config: &'c Config, object: Object, argument: &str) -> Box<dyn Iterator<Item = &'c str> + 'c> {
+    fn of<T: Keyed>(table: &Table<T>) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(table.iter().map(Keyed::name))
+    }
+    match (argument, object) {
+        ("serverName", _) | ("name", Object::Server) => of(&config.servers),
+        ("serviceName", _) => Box::new(of(&config.services).chain(of(&config.service_groups))),
+        ("serviceGroupName", _) => of(&config.service_groups),
+        ("monitorName", _) => of(&config.lb_monitors),
+        ("name", Object::Service) => of(&config.services),
+        ("name", Object::LbVserver) | ("backupVServer" | "vServerName", _) => of(&config.lb_vservers),
+        ("IPAddress", Object::NsIp) => of(&config.ns_ips),
+        ("name", Object::NetProfile) | ("netProfile", _) => of(&config.net_profiles),
+        _ => Box::new(std::iter::empty()),
+    }
+}
+
+/// How many names one refusal is compared with.
 const SEARCHED: usize = 1_000;
+/// How many all refusals of a file are.
+const MOST_COMPARED: usize = 2_000_000;

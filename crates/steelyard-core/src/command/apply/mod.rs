@@ -89,6 +89,25 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
     Ok(Done::default())
 }
 
+/// Applies the commands that one line stands for: all of them, or nothing.
+///
+/// # Errors
+/// [`Refusal`] of the first command that the configuration does not allow. It is unchanged then.
+pub(super) fn apply_all(config: &mut Config, commands: &[Command]) -> Result<Done, Refusal> {
+    if let [command] = commands {
+        return apply(config, command);
+    }
+    let mut copy = config.clone();
+    let mut all = Done::default();
+    for command in commands {
+        let done = apply(&mut copy, command)?;
+        let new = done.warnings.into_iter().filter(|warning| !all.warnings.contains(warning));
+        all.warnings.extend(new.collect::<Vec<_>>());
+    }
+    *config = copy;
+    Ok(all)
+}
+
 /// `enable` and `disable`.
 fn switch(config: &mut Config, command: &Command, object: Object, on: bool) -> Result<(), Refusal> {
     let name = name(command);
