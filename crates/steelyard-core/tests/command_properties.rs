@@ -43,6 +43,9 @@ fn is_whole(config: &Config) {
             }
         }
     }
+    for service in &config.services {
+        assert_eq!(config.services.find(&service.name), Some(service), "the index finds it");
+    }
     for monitor in &config.lb_monitors {
         assert!(monitor.resptimeout_ms < monitor.interval_ms && monitor.failure_retries < monitor.retries);
     }
@@ -89,6 +92,33 @@ fn plausible_line() -> impl Strategy<Value = String> {
         "enable lb vserver N",
         "enable ns feature LB",
         "disable ns feature LB CS",
+        "rm server N N",
+        "rm service N",
+        "rm serviceGroup N",
+        "rm lb vserver N",
+        "rm lb monitor M HTTP",
+        "rm lb monitor M TCP",
+        "unbind lb vserver N N",
+        "unbind service N -monitorName M",
+        "unbind serviceGroup N N P",
+        "unbind serviceGroup N A P",
+        "unbind serviceGroup N -monitorName M",
+        "unbind lb monitor M N",
+        "bind lb monitor M N",
+        "rename server N N",
+        "rename service N N",
+        "rename serviceGroup N N",
+        "rename lb vserver N N",
+        "unset server N -comment",
+        "unset service N -healthMonitor",
+        "unset serviceGroup N A P -weight",
+        "unset lb vserver N -cltTimeout -newServiceRequest",
+        "unset lb monitor M TCP -interval",
+        "unset lb monitor M HTTP -retries -failureRetries",
+        "disable service N W -graceFul YES",
+        "disable lb monitor N M",
+        "enable lb monitor N",
+        "show lb vserver N",
     ]);
     let words = [
         ("N", vec!["a", "B", "b", "c", "10.0.0.1", "2001:db8:0::1"]),

@@ -274,6 +274,7 @@ fn probes(kind: &Kind) -> (Vec<String>, Vec<(String, u16)>) {
             own(&["10.0.0.1", "::1", "web-1", &"h".repeat(127)]),
             coded(&[("10.0.0.256", 1110), ("a/b", 1075), (&"h".repeat(128), 1106), ("w[1-2]", 1116)]),
         ),
+        Kind::Names => (own(&["a", "a|b c"]), coded(&[("a/b", 1075)])),
         Kind::Name => (
             own(&["a", "_", "1", "a b#.:@=-_9", &"n".repeat(127), "::1"]),
             coded(&[

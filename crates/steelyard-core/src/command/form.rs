@@ -1,5 +1,6 @@
 //! The form of each command: which rows stand as words, which as options. Derived from the rows; nothing is said twice.
 
+use super::words::{BINDING_STATE, COUNTED, DELAY, GRACEFUL, MONITORED, NAMES, NEW_NAME, SHOWN};
 use super::{Object, Verb};
 use crate::config::attribute::{Change, Place, Resource, Row};
 use crate::config::{
@@ -96,13 +97,129 @@ pub(super) fn form(verb: Verb, object: Object) -> Option<Form> {
         (Verb::Bind, Object::LbVserver) => key::<LbVserver>(other::LB_VSERVER)
             .slot(Some(&BINDING_TARGET), true)
             .option(Some(&BINDING_WEIGHT), None),
-        (Verb::Enable | Verb::Disable, Object::Server) => key::<Server>(other::SWITCH),
-        (Verb::Enable | Verb::Disable, Object::Service) => key::<Service>(other::SWITCH),
-        (Verb::Enable | Verb::Disable, Object::ServiceGroup) => member(key::<ServiceGroup>(other::SWITCH)),
-        (Verb::Enable | Verb::Disable, Object::LbVserver) => key::<LbVserver>(other::SWITCH),
+        (Verb::Bind, Object::LbMonitor) => key::<LbMonitor>(&[])
+            .slot(Some(&MONITORED), true)
+            .option(Some(&BINDING_STATE), None)
+            .option(row::<MonitorBinding>("weight"), None),
+        (Verb::Enable, Object::Server) => key::<Server>(&[]),
+        (Verb::Enable, Object::Service) => key::<Service>(&[]),
+        (Verb::Enable, Object::ServiceGroup) => member(key::<ServiceGroup>(&[])),
+        (Verb::Disable, Object::Server) => delayed(key::<Server>(&[])),
+        (Verb::Disable, Object::Service) => delayed(key::<Service>(&[])),
+        (Verb::Disable, Object::ServiceGroup) => delayed(member(key::<ServiceGroup>(&[]))),
+        (Verb::Enable | Verb::Disable, Object::LbVserver) => key::<LbVserver>(&[]),
+        (Verb::Enable | Verb::Disable, Object::LbMonitor) => {
+            empty(&[]).slot(Some(&MONITORED), true).slot(row::<LbMonitor>("monitorname"), false)
+        }
+        (Verb::Enable | Verb::Disable, Object::NsIp) => key::<NsIp>(&[]).option(row::<NsIp>("td"), None),
         (Verb::Enable | Verb::Disable, Object::NsFeature) => empty(&[]).slot(Some(&FEATURE), true),
+        (Verb::Unset, object) => return unset(object),
+        (Verb::Rm, object) => return rm(object),
+        (Verb::Unbind, object) => return unbind(object),
+        (Verb::Rename, object) => return rename(object),
+        (Verb::Show, object) => return show(object),
+        (Verb::Stat, object) => return stat(object),
         _ => return None,
     })
+}
+
+/// `unset`: options without values, of those that `set` changes.
+fn unset(object: Object) -> Option<Form> {
+    Some(each_by_itself(match object {
+        Object::Server => but(set::<Server>(&[]), &["ipaddress"]),
+        Object::Service => set::<Service>(&[]),
+        Object::ServiceGroup => member(set::<ServiceGroup>(&[])).option(row::<Member>("weight"), None),
+        Object::LbVserver => but(set::<LbVserver>(&[]), &["ipv46"]),
+        Object::LbMonitor => set::<LbMonitor>(&[]).slot(row::<LbMonitor>("type"), true),
+        Object::LbParameter => set::<LbParameter>(&[]),
+        Object::NsIp => set::<NsIp>(&[]).slot(row::<NsIp>("td"), false),
+        Object::NetProfile => set::<NetProfile>(&[]),
+        _ => return None,
+    }))
+}
+
+fn rm(object: Object) -> Option<Form> {
+    Some(match object {
+        Object::Server | Object::LbVserver | Object::NetProfile => empty(&[]).slot(Some(&NAMES), true),
+        Object::NsIp => key::<NsIp>(&[]).option(row::<NsIp>("td"), None),
+        Object::Service => key::<Service>(&[]),
+        Object::ServiceGroup => key::<ServiceGroup>(&[]),
+        Object::LbMonitor => key::<LbMonitor>(&[]).slot(row::<LbMonitor>("type"), true),
+        _ => return None,
+    })
+}
+
+fn unbind(object: Object) -> Option<Form> {
+    Some(match object {
+        Object::Service => key::<Service>(&[]).option(row::<MonitorBinding>("monitor_name"), None),
+        Object::ServiceGroup => {
+            member(key::<ServiceGroup>(&[])).option(row::<MonitorBinding>("monitor_name"), None)
+        }
+        Object::LbVserver => key::<LbVserver>(&[]).slot(Some(&BINDING_TARGET), true),
+        Object::LbMonitor => key::<LbMonitor>(&[]).slot(Some(&MONITORED), true),
+        _ => return None,
+    })
+}
+
+fn rename(object: Object) -> Option<Form> {
+    let form = match object {
+        Object::Server => key::<Server>(&[]),
+        Object::Service => key::<Service>(&[]),
+        Object::ServiceGroup => key::<ServiceGroup>(&[]),
+        Object::LbVserver => key::<LbVserver>(&[]),
+        _ => return None,
+    };
+    Some(form.slot(Some(&NEW_NAME), true))
+}
+
+fn show(object: Object) -> Option<Form> {
+    let form = match object {
+        Object::Server => key::<Server>(&[]),
+        Object::Service => key::<Service>(&[]),
+        Object::ServiceGroup => key::<ServiceGroup>(&[]),
+        Object::LbVserver => key::<LbVserver>(&[]),
+        Object::LbMonitor => key::<LbMonitor>(&[]).slot(row::<LbMonitor>("type"), false),
+        Object::NsIp => key::<NsIp>(&[]),
+        Object::NetProfile => key::<NetProfile>(&[]),
+        Object::LbParameter | Object::NsFeature => empty(&[]),
+        _ => return None,
+    };
+    Some(optional(SHOWN.iter().fold(form, |form, row| form.option(Some(row), None))))
+}
+
+fn stat(object: Object) -> Option<Form> {
+    let form = match object {
+        Object::Service => key::<Service>(&[]),
+        Object::ServiceGroup => key::<ServiceGroup>(&[]),
+        Object::LbVserver => key::<LbVserver>(&[]),
+        _ => return None,
+    };
+    Some(optional(COUNTED.iter().fold(form, |form, row| form.option(Some(row), None))))
+}
+
+/// With the words of `disable`.
+fn delayed(form: Form) -> Form {
+    form.slot(Some(&DELAY), false).option(Some(&GRACEFUL), None)
+}
+
+/// Without the options that NITRO calls so.
+fn but(mut form: Form, names: &[&str]) -> Form {
+    form.options.retain(|option| !names.contains(&option.row.nitro));
+    form
+}
+
+/// No word needs to be there.
+fn optional(mut form: Form) -> Form {
+    form.slots.iter_mut().for_each(|slot| slot.required = false);
+    form
+}
+
+/// Each row as an option of its own, for a verb that names options without their values.
+fn each_by_itself(mut form: Form) -> Form {
+    let options = std::mem::take(&mut form.options);
+    let rows = options.into_iter().flat_map(|option| std::iter::once(option.row).chain(option.second));
+    form.options = rows.map(|row| OptionForm { row, second: None }).collect();
+    form
 }
 
 /// Every row where its own place is.

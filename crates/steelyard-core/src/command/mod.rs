@@ -18,6 +18,7 @@ pub mod text;
 mod value;
 mod vocabulary;
 mod wording;
+mod words;
 
 pub use apply::{Done, Warning, apply};
 pub use parse::{Parsed, parse};
@@ -146,6 +147,12 @@ impl Command {
         self.arguments.iter().map(|argument| (argument.row, &argument.value))
     }
 
+    /// 1088 for a verb that does not go with its object.
+    fn unknown(&self) -> Refusal {
+        let word = format!("{} {}", self.verb.text(), self.object.text());
+        Refusal::UnknownCommand { word, nearest: None }
+    }
+
     /// The value of the argument that NITRO calls `nitro`.
     pub fn value(&self, nitro: &str) -> Option<&Value> {
         self.arguments().find(|(row, _)| row.nitro == nitro).map(|(_, value)| value)
@@ -244,9 +251,17 @@ impl<'f> Builder<'f> {
         if self.has(row) {
             return Err(Refusal::GivenTwice { argument: row.cli });
         }
-        let (value, rest) = value::read(row, words)?;
+        let (value, rest) = match self.is_named_alone(row) {
+            true => (Value::Unset, words),
+            false => value::read(row, words)?,
+        };
         self.command.arguments.push(Argument { row, value });
         Ok(rest)
+    }
+
+    /// `unset` gives its options no values.
+    fn is_named_alone(&self, row: &Row) -> bool {
+        self.command.verb == Verb::Unset && self.form.slots.iter().all(|slot| slot.row != row)
     }
 
     fn has(&self, row: &Row) -> bool {

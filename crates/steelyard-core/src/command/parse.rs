@@ -9,9 +9,7 @@ use super::lex::Word;
 use super::nearest::nearest;
 use super::refusal::Refusal;
 use super::seal;
-use super::vocabulary::{
-    GROUPS, NOT_CARRIED_COMMANDS, NOT_CARRIED_GROUPS, NOT_CARRIED_OBJECTS, NOT_CARRIED_VERBS, OBJECTS,
-};
+use super::vocabulary::{GROUPS, NOT_CARRIED_GROUPS, NOT_CARRIED_OBJECTS, NOT_CARRIED_VERBS, OBJECTS};
 use super::{Builder, Command, Object, Seal, Verb};
 use crate::config::attribute::{Kind, Row};
 use crate::config::other::DEVICE_NUMBER;
@@ -80,11 +78,7 @@ pub fn parse(words: &[Word]) -> Result<Parsed, (Refusal, usize)> {
     let (object, group_column) = head.object(verb)?;
     let form = form(verb, object).ok_or_else(|| {
         let command = format!("{} {}", verb.text(), object.text());
-        let refusal = match NOT_CARRIED_COMMANDS.contains(&command.as_str()) || LATER.contains(&verb) {
-            true => Refusal::NotCarried { argument: None, what: command, carried: &[] },
-            false => Refusal::UnknownCommand { word: command, nearest: None },
-        };
-        (refusal, group_column)
+        (Refusal::UnknownCommand { word: command, nearest: None }, group_column)
     })?;
     Arguments { form: &form, builder: Builder::new(verb, object, &form), columns: Vec::new() }
         .read(&words[head.used..], end)
@@ -98,9 +92,6 @@ pub(super) fn begins_command(verb: &str, object: &str) -> bool {
     verbs.into_iter().any(|known| known.eq_ignore_ascii_case(verb))
         && matches!(find(object, objects), Match::One(_))
 }
-
-/// Verbs whose commands follow.
-const LATER: &[Verb] = &[Verb::Unset, Verb::Rm, Verb::Unbind, Verb::Rename, Verb::Show, Verb::Stat];
 
 /// The first words of a line: what to do to what.
 struct Head<'w> {
@@ -205,16 +196,10 @@ impl<'f> Arguments<'f> {
     fn word(&mut self, words: &[Word]) -> Result<usize, (Refusal, usize)> {
         let Some(slot) = self.form.slots.iter().find(|slot| !self.builder.has(slot.row)) else {
             let Word { text, column, .. } = words[0].clone();
-            let refusal = match self.builder.command.verb {
-                Verb::Disable => {
-                    Refusal::NotCarried { argument: None, what: format!("delay {text}"), carried: &[] }
-                }
-                _ => Refusal::UnknownArgument { word: text, nearest: None },
-            };
-            return Err((refusal, column));
+            return Err((Refusal::UnknownArgument { word: text, nearest: None }, column));
         };
         let count = match slot.row.kind {
-            Kind::WordList(_) => words.iter().take_while(|word| !word.option).count(),
+            Kind::WordList(_) | Kind::Names => words.iter().take_while(|word| !word.option).count(),
             _ => 1 + self.flags(slot.row, &words[1..]),
         };
         self.give(slot.row, &words[..count], words[0].column)?;

@@ -41,16 +41,19 @@ pub fn print(config: &Config) -> String {
     out
 }
 
-/// Built-in monitors are there without a line, and one that was changed is set.
+/// Built-in monitors are there without a line; one that was changed is set, one that was removed is removed.
 fn monitors(config: &Config, out: &mut String) {
-    let built_in = LbMonitor::built_in();
-    for monitor in &config.lb_monitors {
-        match built_in.iter().find(|other| other.name == monitor.name) {
-            Some(same) if same == monitor => {}
-            Some(original) => line("set", monitor, original, out),
-            None => add(monitor, out),
+    let (mut kept, mut own) = (Vec::new(), config.lb_monitors.iter().peekable());
+    for original in LbMonitor::built_in() {
+        match own.next_if(|monitor| monitor.name == original.name && monitor.kind == original.kind) {
+            Some(monitor) => kept.push((monitor, original)),
+            None => out.push_str(&format!("rm lb monitor {} {}\n", original.name, original.kind.text())),
         }
     }
+    for (monitor, original) in kept.iter().filter(|(monitor, original)| *monitor != original) {
+        line("set", *monitor, original, out);
+    }
+    own.for_each(|monitor| add(monitor, out));
 }
 
 fn bind(vserver: &str, binding: &LbBinding, out: &mut String) {

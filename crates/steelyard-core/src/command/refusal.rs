@@ -212,7 +212,7 @@ pub enum Refusal {
         /// Its name.
         service: String,
     },
-    /// 304: another virtual server has that address.
+    /// 273: another virtual server has that address.
     AddressInUse {
         /// The argument that gave the address.
         argument: &'static str,
@@ -231,6 +231,37 @@ pub enum Refusal {
         /// The name.
         name: String,
     },
+    /// 315: something uses what was to be removed.
+    InUse {
+        /// The argument that named it.
+        argument: &'static str,
+        /// Its name.
+        name: String,
+        /// What uses it: `service`.
+        object: &'static str,
+        /// The name of that.
+        by: String,
+    },
+    /// 1325: a service or group that is bound, while `lb parameter` forbids to remove such.
+    BoundToVserver {
+        /// The argument that named it.
+        argument: &'static str,
+        /// Its name.
+        name: String,
+        /// A virtual server to which it is bound.
+        vserver: String,
+    },
+    /// 2131: a monitor that is bound was to be removed.
+    MonitorInUse {
+        /// Its name.
+        name: String,
+        /// What it is bound to: `service`.
+        object: &'static str,
+        /// The name of that.
+        by: String,
+    },
+    /// 2164: `tcp-default` unbinds itself.
+    DefaultMonitorUnbound,
     /// 2139: `tcp-default` can be neither changed nor switched.
     DefaultMonitor,
     /// 2165: `tcp-default` binds itself.
@@ -330,13 +361,16 @@ impl Refusal {
             Refusal::UnmatchedQuote => 1115,
             Refusal::UnmatchedCharacter(_) => 1119,
             Refusal::LineTooLong { .. } => 296,
-            Refusal::Exists { .. } => 273,
+            Refusal::Exists { .. } | Refusal::AddressInUse { .. } => 273,
             Refusal::NoSuch { .. } => 258,
             Refusal::ServerExists { .. } => 1335,
             Refusal::ServiceAddressTaken { .. } => 2305,
-            Refusal::AddressInUse { .. } => 304,
             Refusal::TypeMismatch { .. } => 1304,
             Refusal::NotBound { .. } => 1303,
+            Refusal::InUse { .. } => 315,
+            Refusal::BoundToVserver { .. } => 1325,
+            Refusal::MonitorInUse { .. } => 2131,
+            Refusal::DefaultMonitorUnbound => 2164,
             Refusal::DefaultMonitor => 2139,
             Refusal::DefaultMonitorBound => 2165,
             Refusal::MonitorAlreadyBound => 2133,
@@ -377,11 +411,15 @@ impl Refusal {
             | Refusal::ServerExists { argument, .. }
             | Refusal::AddressInUse { argument, .. }
             | Refusal::NotBound { argument, .. }
+            | Refusal::InUse { argument, .. }
+            | Refusal::BoundToVserver { argument, .. }
             | Refusal::TypeMismatch { argument } => Some(argument),
             Refusal::NotCarried { argument, .. } | Refusal::CannotSeal { argument, .. } => *argument,
             Refusal::ServiceAddressTaken { .. } => Some("port"),
             Refusal::DefaultMonitor
             | Refusal::DefaultMonitorBound
+            | Refusal::DefaultMonitorUnbound
+            | Refusal::MonitorInUse { .. }
             | Refusal::MonitorAlreadyBound
             | Refusal::MonitorNotBound { .. } => Some("monitorName"),
             Refusal::MonitorTypeDiffers { .. } => Some("type"),

@@ -4,7 +4,7 @@ use super::nearest::nearest;
 use super::refusal::{Hint, Refusal};
 use super::{Command, Object};
 use crate::config::attribute::{Host, Value};
-use crate::config::{Config, Keyed, LbBinding, Server, ServiceType, Table};
+use crate::config::{Config, Keyed, LbBinding, MonitorBinding, Server, ServiceType, Table};
 
 /// The server that a command means.
 pub(super) struct ResolvedHost {
@@ -60,6 +60,48 @@ pub(super) fn resolve_host(config: &Config, command: &Command) -> Result<Resolve
             Ok(ResolvedHost { name: server.name.clone(), new: None })
         }
         _ => Err(Refusal::ArgumentMissing { argument }),
+    }
+}
+
+/// What monitors are bound to, by its name.
+pub(super) enum Monitored {
+    /// A service.
+    Service(String),
+    /// A group.
+    ServiceGroup(String),
+}
+
+impl Monitored {
+    /// The monitors that are bound to it.
+    pub(super) fn bound<'c>(&self, config: &'c Config) -> &'c [MonitorBinding] {
+        match self {
+            Monitored::Service(name) => config.services.find(name).map(|service| &service.monitors[..]),
+            Monitored::ServiceGroup(name) => {
+                config.service_groups.find(name).map(|group| &group.monitors[..])
+            }
+        }
+        .unwrap_or_default()
+    }
+
+    /// Changes what is bound to it.
+    pub(super) fn change(&self, config: &mut Config, change: impl FnOnce(&mut Vec<MonitorBinding>)) {
+        match self {
+            Monitored::Service(name) => config.services.change(name, |service| change(&mut service.monitors)),
+            Monitored::ServiceGroup(name) => {
+                config.service_groups.change(name, |group| change(&mut group.monitors));
+            }
+        }
+    }
+}
+
+/// The service or group called `name`.
+pub(super) fn monitored(config: &Config, name: &str) -> Result<Monitored, Refusal> {
+    if let Some(service) = config.services.find(name) {
+        return Ok(Monitored::Service(service.name.clone()));
+    }
+    match config.service_groups.find(name) {
+        Some(group) => Ok(Monitored::ServiceGroup(group.name.clone())),
+        None => Err(no_such("serviceName", name)),
     }
 }
 

@@ -23,6 +23,10 @@ pub(super) fn read<'a, 'w>(row: &Row, words: &'a [&'w str]) -> Result<(Value, &'
         Kind::Codes => return Ok((Value::Codes(codes(argument, words)?), &[])),
         Kind::WordList(list) => return Ok((Value::WordList(word_list(argument, list, words)?), &[])),
         Kind::Name => Value::Text(name(argument, first)?),
+        Kind::Names => {
+            let names: Result<_, _> = words.iter().map(|word| name(argument, word)).collect();
+            return Ok((Value::Names(names?), &[]));
+        }
         Kind::Host => Value::Host(host(argument, first)?),
         Kind::Text { max } if first.len() > max => return Err(Refusal::TooLong { argument, max }),
         Kind::Text { .. } => Value::Text(first.to_owned()),
@@ -55,6 +59,12 @@ pub(super) fn read<'a, 'w>(row: &Row, words: &'a [&'w str]) -> Result<(Value, &'
 pub(super) fn write(kind: &Kind, value: &Value, out: &mut String) {
     match value {
         Value::Text(text) | Value::Host(Host::Server(text)) => write_text(text, out),
+        Value::Names(names) => {
+            for (index, name) in names.iter().enumerate() {
+                out.push_str(if index > 0 { " " } else { "" });
+                write_text(name, out);
+            }
+        }
         Value::Ip(ip) if *kind == Kind::IpOrAny && ip.is_unspecified() => out.push('*'),
         Value::Ip(ip) | Value::Host(Host::Ip(ip)) => out.push_str(&ip.to_string()),
         Value::Number(65_535) if *kind == Kind::PortOrAny => out.push('*'),

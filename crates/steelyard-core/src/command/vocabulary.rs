@@ -296,7 +296,3 @@ pub(super) const NOT_CARRIED_GROUPS: &[&str] = &[
     "vpn",
     "wi",
 ];
-
-/// Commands of NetScaler with a verb and an object of this version, that this version does not carry.
-pub(super) const NOT_CARRIED_COMMANDS: &[&str] =
-    &["bind lb monitor", "enable lb monitor", "disable lb monitor"];

@@ -14,10 +14,13 @@ impl Refusal {
         match self {
             Refusal::Exists { argument, name }
             | Refusal::NoSuch { argument, name, .. }
+            | Refusal::InUse { argument, name, .. }
+            | Refusal::BoundToVserver { argument, name, .. }
             | Refusal::NotBound { argument, name } => format!("{text} [{argument}, {}]", brief(name)),
             Refusal::ServerExists { server: name, .. }
             | Refusal::ServiceAddressTaken { service: name }
             | Refusal::AddressInUse { vserver: name, .. }
+            | Refusal::MonitorInUse { name, .. }
             | Refusal::MonitorNotBound { name } => format!("{text} [{}]", brief(name)),
             Refusal::NotCarried { argument: Some(argument), what, .. } => {
                 format!("{text} [{argument}, {}]", brief(what))
@@ -107,11 +110,21 @@ impl Refusal {
                 "that virtual server has this address and port; use others".to_owned()
             }
             Refusal::TypeMismatch { .. } => "bind a service of the virtual server's protocol".to_owned(),
-            Refusal::NotBound { .. } => "bind it first".to_owned(),
+            Refusal::NotBound { .. } => "it is not bound to this virtual server".to_owned(),
+            Refusal::InUse { object, by, .. } | Refusal::MonitorInUse { object, by, .. } => {
+                format!("{object} {} uses it; change that first", quoted(by))
+            }
+            Refusal::BoundToVserver { vserver, .. } => {
+                format!(
+                    "unbind it from {}, or set lb parameter -AllowBoundSvcRemoval ENABLED",
+                    quoted(vserver)
+                )
+            }
+            Refusal::DefaultMonitorUnbound => "bind a monitor of your own, and it is gone".to_owned(),
             Refusal::DefaultMonitor => "bind a monitor of your own in place of it".to_owned(),
             Refusal::DefaultMonitorBound => "it is bound wherever no other monitor is".to_owned(),
             Refusal::MonitorAlreadyBound => "leave this out, or change it with set".to_owned(),
-            Refusal::MonitorNotBound { .. } => "bind it first".to_owned(),
+            Refusal::MonitorNotBound { .. } => "it is not bound there".to_owned(),
             Refusal::MonitorTypeDiffers { has } => format!("its type is {has}"),
             Refusal::IntervalTooShort { interval_ms, resptimeout_ms, .. } => {
                 format!("the interval is {interval_ms} ms and the response timeout {resptimeout_ms} ms")
@@ -190,7 +203,7 @@ const TEXTS: &[(u16, &str)] = &[
     (273, "Resource already exists"),
     (278, "Invalid argument"),
     (296, "Message too long"),
-    (304, "Address already in use"),
+    (315, "Resource in use"),
     (460, "Feature not supported in this release"),
     (
         1075,
@@ -219,12 +232,18 @@ const TEXTS: &[(u16, &str)] = &[
     (1128, "Incomplete command"),
     (1303, "Service not bound to Vserver"),
     (1304, "Service type mismatch between the vserver and service"),
+    (
+        1325,
+        "Service/servicegroup is bound to one or more vserver. Please unbind and retry the operation. Also check allowBoundSvcRemovaloption in lb parameter to change this behaviour.",
+    ),
     (1335, "Server already exists"),
     (2128, "Monitor interval must be greater than response timeout"),
     (2130, "Too many response codes, only 16 allowed"),
+    (2131, "Monitor must be unbound before it can be deleted"),
     (2133, "The monitor is already bound to the service"),
     (2139, "No operations allowed with the default monitor"),
     (2155, "Existing monitor is of different type than given"),
+    (2164, "Default monitor cannot be unbound from a service"),
     (2165, "Default monitor cannot be bound explicitly to a service"),
     (2170, "Monitor not bound to service"),
     (2196, "Monitor retries must be greater than monitor failureRetries"),

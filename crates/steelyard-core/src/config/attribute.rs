@@ -74,6 +74,8 @@ pub enum Kind {
     /// An address is the name of the server that a bare address creates. (`spec/methods.md` 5.1 wants a letter first
     /// for servers and services; the message of error 1075 and saved files have digits.)
     Name,
+    /// Names of several resources.
+    Names,
     /// An IP address, or the name of a server.
     Host,
     /// Any text of at most so many bytes.
@@ -151,6 +153,8 @@ pub struct Words {
 pub enum Value {
     /// [`Kind::Name`] and [`Kind::Text`].
     Text(String),
+    /// [`Kind::Names`].
+    Names(Vec<String>),
     /// [`Kind::Host`].
     Host(Host),
     /// [`Kind::Number`], [`Kind::Port`] and [`Kind::PortOrAny`].

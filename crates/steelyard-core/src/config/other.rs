@@ -68,9 +68,6 @@ pub(crate) const SERVICE: &[Other] = &[
     ("order", &[]),
 ];
 
-/// Of `enable` and `disable`.
-pub(crate) const SWITCH: &[Other] = &[("graceFul", &["NO"]), ("delay", &["0"])];
-
 pub(crate) const LB_VSERVER: &[Other] = &[
     ("range", &["1"]),
     ("IPPattern", &[]),

@@ -1,6 +1,7 @@
 //! Named resources in order of creation, found by name without regard to case, and by the address they occupy.
 
 use std::collections::BTreeMap;
+use std::ops::RangeBounds;
 
 /// What a table can hold.
 pub trait Keyed {
@@ -15,22 +16,33 @@ pub trait Keyed {
 }
 
 /// Resources of one type. No two have names that differ in case alone, and no two occupy one address.
-#[derive(Clone, PartialEq, Eq, Debug)]
+///
+/// Each stands under the number of its creation, so that taking one away moves no other.
+#[derive(Clone, Debug)]
 pub struct Table<T: Keyed> {
-    items: Vec<T>,
-    by_name: BTreeMap<String, usize>,
-    by_address: BTreeMap<T::Address, usize>,
+    items: BTreeMap<u64, T>,
+    next: u64,
+    by_name: BTreeMap<String, u64>,
+    by_address: BTreeMap<T::Address, u64>,
 }
+
+/// All of a table, in order of creation.
+pub type Iter<'a, T> = std::collections::btree_map::Values<'a, u64, T>;
 
 impl<T: Keyed> Table<T> {
     /// The resource called `name`.
     pub fn find(&self, name: &str) -> Option<&T> {
-        self.by_name.get(&name.to_ascii_lowercase()).map(|&position| &self.items[position])
+        self.items.get(self.by_name.get(&name.to_ascii_lowercase())?)
     }
 
     /// The resource that occupies `address`.
     pub fn find_at(&self, address: &T::Address) -> Option<&T> {
-        self.by_address.get(address).map(|&position| &self.items[position])
+        self.items.get(self.by_address.get(address)?)
+    }
+
+    /// Those that occupy addresses of a range, in the order of the addresses.
+    pub fn within(&self, addresses: impl RangeBounds<T::Address>) -> impl Iterator<Item = &T> {
+        self.by_address.range(addresses).filter_map(|(_, number)| self.items.get(number))
     }
 
     /// Is there a resource called `name`?
@@ -39,8 +51,8 @@ impl<T: Keyed> Table<T> {
     }
 
     /// All, in order of creation.
-    pub fn iter(&self) -> std::slice::Iter<'_, T> {
-        self.items.iter()
+    pub fn iter(&self) -> Iter<'_, T> {
+        self.items.values()
     }
 
     /// How many there are.
@@ -57,34 +69,66 @@ impl<T: Keyed> Table<T> {
     /// is free.
     pub(crate) fn insert(&mut self, item: T) {
         let key = item.name().to_ascii_lowercase();
-        let position = self.by_name.get(&key).copied().unwrap_or(self.items.len());
-        if let Some(address) = self.items.get(position).and_then(Keyed::address_key) {
-            self.by_address.remove(&address);
-        }
-        if let Some(address) = item.address_key() {
-            debug_assert!(!self.by_address.contains_key(&address), "{address:?} is taken");
-            self.by_address.insert(address, position);
-        }
-        match self.items.get_mut(position) {
-            Some(place) => *place = item,
+        match self.by_name.get(&key) {
+            Some(&number) => self.put(number, item),
             None => {
-                self.by_name.insert(key, position);
-                self.items.push(item);
+                self.by_name.insert(key, self.next);
+                self.put(self.next, item);
+                self.next += 1;
             }
         }
     }
 
+    /// Puts `item` in the place of the resource called `name`, under whatever name and address it has. The caller has
+    /// seen to it that both are free.
+    pub(crate) fn replace(&mut self, name: &str, item: T) {
+        if let Some(number) = self.by_name.remove(&name.to_ascii_lowercase()) {
+            self.by_name.insert(item.name().to_ascii_lowercase(), number);
+            self.put(number, item);
+        }
+    }
+
+    /// Takes the resource called `name` away.
+    pub(crate) fn remove(&mut self, name: &str) -> Option<T> {
+        let number = self.by_name.remove(&name.to_ascii_lowercase())?;
+        let item = self.items.remove(&number)?;
+        if let Some(address) = item.address_key() {
+            self.by_address.remove(&address);
+        }
+        Some(item)
+    }
+
     /// Changes the resource called `name`; the change leaves its name and address alone.
     pub(crate) fn change(&mut self, name: &str, change: impl FnOnce(&mut T)) {
-        if let Some(&position) = self.by_name.get(&name.to_ascii_lowercase()) {
-            change(&mut self.items[position]);
+        if let Some(item) = self.by_name.get(&name.to_ascii_lowercase()).and_then(|n| self.items.get_mut(n)) {
+            change(item);
         }
+    }
+
+    fn put(&mut self, number: u64, item: T) {
+        if let Some(address) = self.items.get(&number).and_then(Keyed::address_key) {
+            self.by_address.remove(&address);
+        }
+        if let Some(address) = item.address_key() {
+            debug_assert!(!self.by_address.contains_key(&address), "{address:?} is taken");
+            self.by_address.insert(address, number);
+        }
+        self.items.insert(number, item);
     }
 }
 
+/// The same resources in the same order, however they came to be there.
+impl<T: Keyed + PartialEq> PartialEq for Table<T> {
+    fn eq(&self, other: &Table<T>) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl<T: Keyed + Eq> Eq for Table<T> {}
+
 impl<T: Keyed> Default for Table<T> {
     fn default() -> Table<T> {
-        Table { items: Vec::new(), by_name: BTreeMap::new(), by_address: BTreeMap::new() }
+        Table { items: BTreeMap::new(), next: 0, by_name: BTreeMap::new(), by_address: BTreeMap::new() }
     }
 }
 
@@ -98,7 +142,7 @@ impl<T: Keyed> FromIterator<T> for Table<T> {
 
 impl<'a, T: Keyed> IntoIterator for &'a Table<T> {
     type Item = &'a T;
-    type IntoIter = std::slice::Iter<'a, T>;
+    type IntoIter = Iter<'a, T>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()

@@ -46,7 +46,7 @@ pub(super) fn set_lb_vserver(config: &mut Config, command: &Command) -> Result<(
 }
 
 /// A virtual server that may take its place in the configuration.
-fn checked_vserver(config: &Config, mut vserver: LbVserver) -> Result<LbVserver, Refusal> {
+pub(super) fn checked_vserver(config: &Config, mut vserver: LbVserver) -> Result<LbVserver, Refusal> {
     if !vserver.lb_method.suits(vserver.service_type) {
         return Err(Refusal::MethodForType { method: vserver.lb_method.text() });
     }

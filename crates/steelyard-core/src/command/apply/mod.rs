@@ -7,16 +7,25 @@ mod group;
 mod host;
 mod lb_vserver;
 mod monitor;
+mod references;
+mod remove;
+mod switch;
+mod unbind;
+mod unset;
 
 use super::refusal::Refusal;
 use super::resolve::{exists, such};
 use super::{Command, Object, Verb};
 use crate::config::attribute::{Change, Place, Resource, Value};
 use crate::config::{Config, Keyed, Table};
-use group::{add_service_group, bind_service_group, member_key, set_service_group};
+use group::{add_service_group, bind_service_group, set_service_group};
 use host::{add_server, add_service, bind_service, set_server, set_service};
 use lb_vserver::{add_lb_vserver, bind_lb_vserver, set_lb_vserver};
-use monitor::{add_lb_monitor, set_lb_monitor};
+use monitor::{add_lb_monitor, bind_lb_monitor, set_lb_monitor};
+use remove::{rename, rm};
+use switch::switch;
+use unbind::unbind;
+use unset::unset;
 
 /// What an accepted command leaves to say.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -30,19 +39,26 @@ pub struct Done {
 pub enum Warning {
     /// 1067: the object is kept, but this feature is not enabled.
     FeatureDisabled(&'static str),
+    /// 1158: there is a newer way to say this.
+    Deprecated(&'static str),
 }
 
 impl Warning {
     /// NITRO's error code.
     pub fn code(self) -> u16 {
-        1067
+        match self {
+            Warning::FeatureDisabled(_) => 1067,
+            Warning::Deprecated(_) => 1158,
+        }
     }
 }
 
 impl std::fmt::Display for Warning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Warning::FeatureDisabled(feature) = self;
-        write!(f, "Feature(s) not enabled [{feature}]")
+        match self {
+            Warning::FeatureDisabled(feature) => write!(f, "Feature(s) not enabled [{feature}]"),
+            Warning::Deprecated(argument) => write!(f, "Argument deprecated [{argument}]"),
+        }
     }
 }
 
@@ -79,12 +95,15 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         }
         (Verb::Set, Object::NsIp) => set(&mut config.ns_ips, "IPAddress", command)?,
         (Verb::Set, Object::NetProfile) => set(&mut config.net_profiles, "name", command)?,
-        (Verb::Enable, object) => switch(config, command, object, true)?,
-        (Verb::Disable, object) => switch(config, command, object, false)?,
-        (verb, object) => {
-            let word = format!("{} {}", verb.text(), object.text());
-            return Err(Refusal::UnknownCommand { word, nearest: None });
-        }
+        (Verb::Bind, Object::LbMonitor) => return bind_lb_monitor(config, command),
+        (Verb::Unset, _) => unset(config, command)?,
+        (Verb::Rm, _) => rm(config, command)?,
+        (Verb::Unbind, _) => unbind(config, command)?,
+        (Verb::Rename, _) => rename(config, command)?,
+        (Verb::Enable, _) => switch(config, command, true)?,
+        (Verb::Disable, _) => switch(config, command, false)?,
+        (Verb::Show | Verb::Stat, _) => {}
+        _ => return Err(command.unknown()),
     }
     Ok(Done::default())
 }
@@ -106,42 +125,6 @@ pub(super) fn apply_all(config: &mut Config, commands: &[Command]) -> Result<Don
     }
     *config = copy;
     Ok(all)
-}
-
-/// `enable` and `disable`.
-fn switch(config: &mut Config, command: &Command, object: Object, on: bool) -> Result<(), Refusal> {
-    let name = name(command);
-    match object {
-        Object::Server => {
-            such(&config.servers, "name", name)?;
-            config.servers.change(name, |server| server.enabled = on);
-        }
-        Object::Service => {
-            such(&config.services, "name", name)?;
-            config.services.change(name, |service| service.enabled = on);
-        }
-        Object::ServiceGroup => {
-            let group = such(&config.service_groups, "serviceGroupName", name)?;
-            let member = member_key(config, group, command)?;
-            config.service_groups.change(name, |group| match member {
-                Some(key) => group.members.change(&key, |member| member.enabled = on),
-                None => group.enabled = on,
-            });
-        }
-        Object::LbVserver => {
-            such(&config.lb_vservers, "name", name)?;
-            config.lb_vservers.change(name, |vserver| vserver.enabled = on);
-        }
-        Object::NsFeature => match command.value("feature") {
-            Some(Value::WordList(features)) => config.features.switch(features, on),
-            _ => return Err(Refusal::ArgumentMissing { argument: "feature" }),
-        },
-        _ => {
-            let word = format!("{} {}", command.verb().text(), object.text());
-            return Err(Refusal::UnknownCommand { word, nearest: None });
-        }
-    }
-    Ok(())
 }
 
 /// `add` of an object that nothing else has a say in.

@@ -1,9 +1,9 @@
 //! Monitors, and which of them a service or a group may have.
 
-use super::{changed, made, name};
+use super::{Done, Warning, changed, made, name, text};
 use crate::command::Command;
 use crate::command::refusal::Refusal;
-use crate::command::resolve::{exists, such};
+use crate::command::resolve::{exists, monitored, such};
 use crate::config::attribute::{Resource, Value};
 use crate::config::{Config, LbMonitor, MonitorBinding, MonitorType, TCP_DEFAULT};
 
@@ -18,6 +18,14 @@ pub(super) fn add_lb_monitor(config: &mut Config, command: &Command) -> Result<(
 }
 
 pub(super) fn set_lb_monitor(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    let monitor = changed(changeable(config, command)?, command);
+    check_monitor(&monitor, command)?;
+    config.lb_monitors.insert(monitor);
+    Ok(())
+}
+
+/// The monitor of that name and type; not `tcp-default`, on which nothing is allowed.
+pub(super) fn changeable<'c>(config: &'c Config, command: &Command) -> Result<&'c LbMonitor, Refusal> {
     let monitor = such(&config.lb_monitors, "monitorName", name(command))?;
     if monitor.name == TCP_DEFAULT {
         return Err(Refusal::DefaultMonitor);
@@ -25,14 +33,20 @@ pub(super) fn set_lb_monitor(config: &mut Config, command: &Command) -> Result<(
     if command.value("type") != Some(&Value::Word(monitor.kind.text())) {
         return Err(Refusal::MonitorTypeDiffers { has: monitor.kind.text() });
     }
-    let monitor = changed(monitor, command);
-    check_monitor(&monitor, command)?;
-    config.lb_monitors.insert(monitor);
-    Ok(())
+    Ok(monitor)
+}
+
+/// `bind lb monitor MONITOR (SERVICE | GROUP)`, the old way to say `bind service SERVICE -monitorName MONITOR`.
+pub(super) fn bind_lb_monitor(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
+    let target = monitored(config, text(command, "servicename").unwrap_or_default())?;
+    let asked = MonitorBinding { monitor: name(command).to_owned(), ..made(command) };
+    let binding = checked_binding(config, target.bound(config), asked)?;
+    target.change(config, |bound| bound.push(binding));
+    Ok(Done { warnings: vec![Warning::Deprecated("serviceName")] })
 }
 
 /// `spec/methods.md` 4.1, 4.2.
-fn check_monitor(monitor: &LbMonitor, command: &Command) -> Result<(), Refusal> {
+pub(super) fn check_monitor(monitor: &LbMonitor, command: &Command) -> Result<(), Refusal> {
     if monitor.kind == MonitorType::Tcp {
         let of_http = command.arguments().find(|(row, _)| HTTP_ALONE.contains(&row.nitro));
         if let Some((row, _)) = of_http {
@@ -57,7 +71,14 @@ pub(super) fn monitor_binding(
     bound: &[MonitorBinding],
     command: &Command,
 ) -> Result<MonitorBinding, Refusal> {
-    let asked = made::<MonitorBinding>(command);
+    checked_binding(config, bound, made(command))
+}
+
+fn checked_binding(
+    config: &Config,
+    bound: &[MonitorBinding],
+    asked: MonitorBinding,
+) -> Result<MonitorBinding, Refusal> {
     if BUILT_IN_ELSEWHERE.iter().any(|other| other.eq_ignore_ascii_case(&asked.monitor))
         && !config.lb_monitors.has(&asked.monitor)
     {

@@ -1,0 +1,113 @@
+//! Who names what: the one list of the references in a configuration, for verbs that take something away or rename it.
+//!
+//! No reference outlives what it names. Each verb has a rule for what is in use (`spec/nitro.md` 5 and the texts of its
+//! errors): what is bound to a virtual server goes with its bindings, a monitor or a server in use stays.
+
+use crate::config::{Bindable, Config, Keyed, LbBinding, Server, ServiceType};
+
+/// Something that uses something else.
+pub(super) struct User {
+    /// What it is, as the command line calls it.
+    pub(super) object: &'static str,
+    /// Its name.
+    pub(super) name: String,
+}
+
+impl User {
+    fn new(object: &'static str, name: &str) -> User {
+        User { object, name: name.to_owned() }
+    }
+}
+
+/// A service or a group with a member on that server.
+pub(super) fn user_of_server(config: &Config, server: &str) -> Option<User> {
+    let server = server.to_ascii_lowercase();
+    let first = ServiceType::ALL.first().copied()?;
+    let mut services = config.services.within((server.clone(), 0, first)..);
+    if let Some(service) = services.next().filter(|service| service.server.eq_ignore_ascii_case(&server)) {
+        return Some(User::new("service", &service.name));
+    }
+    let key = (server, 0);
+    let on_it = |member: &crate::config::Member| member.server.eq_ignore_ascii_case(&key.0);
+    let group =
+        config.service_groups.iter().find(|g| g.members.within(key.clone()..).next().is_some_and(on_it));
+    group.map(|group| User::new("serviceGroup", &group.name))
+}
+
+/// A service or a group to which that monitor is bound.
+pub(super) fn user_of_monitor(config: &Config, monitor: &str) -> Option<User> {
+    let is = |binding: &crate::config::MonitorBinding| binding.monitor.eq_ignore_ascii_case(monitor);
+    let service = config.services.iter().find(|service| service.monitors.iter().any(is));
+    let group = || config.service_groups.iter().find(|group| group.monitors.iter().any(is));
+    service
+        .map(|service| User::new("service", &service.name))
+        .or_else(|| group().map(|group| User::new("serviceGroup", &group.name)))
+}
+
+/// A virtual server to which that service or group is bound.
+pub(super) fn user_of_target(config: &Config, target: &str) -> Option<User> {
+    let key = target.to_ascii_lowercase();
+    let vserver = config.lb_vservers.iter().find(|vserver| vserver.bindings.find(&key).is_some());
+    vserver.map(|vserver| User::new("lb vserver", &vserver.name))
+}
+
+/// Takes a service or group from every virtual server.
+pub(super) fn unbind_everywhere(config: &mut Config, target: &str) {
+    let key = target.to_ascii_lowercase();
+    for name in bound_to(config, &key) {
+        config.lb_vservers.change(&name, |vserver| {
+            vserver.bindings.remove(&key);
+        });
+    }
+}
+
+/// Gives a service or group that is bound to virtual servers its new name there.
+pub(super) fn rename_target(config: &mut Config, old: &str, new: &str) {
+    let key = old.to_ascii_lowercase();
+    for vserver in bound_to(config, &key) {
+        config.lb_vservers.change(&vserver, |vserver| {
+            vserver.bindings.rename(&key, |binding| match binding {
+                LbBinding::Service { name, .. } | LbBinding::ServiceGroup { name } => new.clone_into(name),
+            });
+        });
+    }
+}
+
+/// Gives a server its new name in its services and members.
+pub(super) fn rename_server(config: &mut Config, old: &str, new: &str) {
+    let on_it = |server: &str| server.eq_ignore_ascii_case(old);
+    let services: Vec<_> = config.services.iter().filter(|s| on_it(&s.server)).cloned().collect();
+    for mut service in services {
+        new.clone_into(&mut service.server);
+        config.services.insert(service);
+    }
+    let groups: Vec<_> =
+        config.service_groups.iter().filter(|g| g.members.iter().any(|m| on_it(&m.server))).collect();
+    let members: Vec<(String, Vec<_>)> = groups
+        .into_iter()
+        .map(|g| (g.name.clone(), g.members.iter().filter(|m| on_it(&m.server)).map(Bindable::key).collect()))
+        .collect();
+    for (group, keys) in members {
+        config.service_groups.change(&group, |group| {
+            for key in keys {
+                group.members.rename(&key, |member| new.clone_into(&mut member.server));
+            }
+        });
+    }
+}
+
+/// Removes a server that nothing made but the bare address of a service, once nothing uses it: else every address that
+/// was ever used would stay. One that was added in the same words, with nothing else said of it, can't be told from it.
+pub(super) fn remove_if_implicit(config: &mut Config, server: &str) {
+    let implicit = config.servers.find(server).is_some_and(|found| {
+        *found == Server { name: found.ip.to_string(), ip: found.ip, ..Server::default() }
+    });
+    if implicit && user_of_server(config, server).is_none() {
+        config.servers.remove(server);
+    }
+}
+
+fn bound_to(config: &Config, key: &String) -> Vec<String> {
+    let vservers = config.lb_vservers.iter().filter(|vserver| vserver.bindings.find(key).is_some());
+    vservers.map(|vserver| vserver.name().to_owned()).collect()
+}

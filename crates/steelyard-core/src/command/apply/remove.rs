@@ -1,0 +1,171 @@
+//! `rm` and `rename`.
+
+use super::monitor::changeable;
+use super::references::{
+    User, remove_if_implicit, rename_server, rename_target, unbind_everywhere, user_of_monitor,
+    user_of_server, user_of_target,
+};
+use super::{made, name, text};
+use crate::command::refusal::Refusal;
+use crate::command::resolve::{exists, service_or_group_exists, such};
+use crate::command::{Command, Object};
+use crate::config::attribute::Value;
+use crate::config::{Config, Keyed, NsIp, Table};
+
+pub(super) fn rm(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    match command.object() {
+        Object::Server => rm_servers(config, &names(command))?,
+        Object::Service => rm_service(config, name(command))?,
+        Object::ServiceGroup => rm_service_group(config, name(command))?,
+        Object::LbVserver => rm_lb_vservers(config, &names(command))?,
+        Object::LbMonitor => rm_lb_monitor(config, command)?,
+        Object::NsIp => {
+            let address = made::<NsIp>(command).address;
+            such(&config.ns_ips, "IPAddress", &address)?;
+            config.ns_ips.remove(&address);
+        }
+        Object::NetProfile => rm_net_profiles(config, &names(command))?,
+        _ => return Err(command.unknown()),
+    }
+    Ok(())
+}
+
+fn rm_servers(config: &mut Config, names: &[&str]) -> Result<(), Refusal> {
+    for name in names {
+        such(&config.servers, "name", name)?;
+        if let Some(user) = user_of_server(config, name) {
+            return Err(in_use("name", name, user));
+        }
+    }
+    for name in names {
+        config.servers.remove(name);
+    }
+    Ok(())
+}
+
+/// A bound service is unbound first, unless `lb parameter` asks for it to be refused.
+fn rm_service(config: &mut Config, name: &str) -> Result<(), Refusal> {
+    such(&config.services, "name", name)?;
+    may_go(config, "name", name)?;
+    unbind_everywhere(config, name);
+    if let Some(service) = config.services.remove(name) {
+        remove_if_implicit(config, &service.server);
+    }
+    Ok(())
+}
+
+fn rm_service_group(config: &mut Config, name: &str) -> Result<(), Refusal> {
+    such(&config.service_groups, "serviceGroupName", name)?;
+    may_go(config, "serviceGroupName", name)?;
+    unbind_everywhere(config, name);
+    if let Some(group) = config.service_groups.remove(name) {
+        group.members.iter().for_each(|member| remove_if_implicit(config, &member.server));
+    }
+    Ok(())
+}
+
+/// Error 1325: `-AllowBoundSvcRemoval DISABLED` keeps what is bound.
+fn may_go(config: &Config, argument: &'static str, name: &str) -> Result<(), Refusal> {
+    if allows_bound_removal(config) {
+        return Ok(());
+    }
+    match user_of_target(config, name) {
+        Some(user) => Err(Refusal::BoundToVserver { argument, name: name.to_owned(), vserver: user.name }),
+        None => Ok(()),
+    }
+}
+
+/// A virtual server goes with its bindings.
+fn rm_lb_vservers(config: &mut Config, names: &[&str]) -> Result<(), Refusal> {
+    for name in names {
+        such(&config.lb_vservers, "name", name)?;
+    }
+    for name in names {
+        config.lb_vservers.remove(name);
+    }
+    Ok(())
+}
+
+fn rm_net_profiles(config: &mut Config, names: &[&str]) -> Result<(), Refusal> {
+    for name in names {
+        such(&config.net_profiles, "name", name)?;
+    }
+    for name in names {
+        config.net_profiles.remove(name);
+    }
+    Ok(())
+}
+
+fn rm_lb_monitor(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    let monitor = changeable(config, command)?;
+    if let Some(User { object, name: by }) = user_of_monitor(config, &monitor.name) {
+        return Err(Refusal::MonitorInUse { name: monitor.name.clone(), object, by });
+    }
+    config.lb_monitors.remove(name(command));
+    Ok(())
+}
+
+pub(super) fn rename(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    let (old, new) = (name(command), text(command, "newname").unwrap_or_default());
+    let same = old.eq_ignore_ascii_case(new);
+    match command.object() {
+        Object::Server => {
+            renamed(&mut config.servers, "name", (old, new), |server, new| server.name = new)?;
+            rename_server(config, old, new);
+        }
+        Object::Service => {
+            such(&config.services, "name", old)?;
+            if !same {
+                service_or_group_exists(config, "newName", new)?;
+            }
+            renamed(&mut config.services, "name", (old, new), |service, new| service.name = new)?;
+            rename_target(config, old, new);
+        }
+        Object::ServiceGroup => {
+            such(&config.service_groups, "serviceGroupName", old)?;
+            if !same {
+                service_or_group_exists(config, "newName", new)?;
+            }
+            renamed(&mut config.service_groups, "serviceGroupName", (old, new), |group, new| {
+                group.name = new
+            })?;
+            rename_target(config, old, new);
+        }
+        Object::LbVserver => {
+            renamed(&mut config.lb_vservers, "name", (old, new), |vserver, new| vserver.name = new)?;
+        }
+        _ => return Err(command.unknown()),
+    }
+    Ok(())
+}
+
+/// Renames the resource itself; it keeps its place.
+fn renamed<T: Keyed + Clone>(
+    table: &mut Table<T>,
+    argument: &'static str,
+    (old, new): (&str, &str),
+    rename: impl FnOnce(&mut T, String),
+) -> Result<(), Refusal> {
+    let mut item = such(table, argument, old)?.clone();
+    if !old.eq_ignore_ascii_case(new) && table.has(new) {
+        return Err(exists("newName", new));
+    }
+    rename(&mut item, new.to_owned());
+    table.replace(old, item);
+    Ok(())
+}
+
+fn in_use(argument: &'static str, name: &str, User { object, name: by }: User) -> Refusal {
+    Refusal::InUse { argument, name: name.to_owned(), object, by }
+}
+
+fn names(command: &Command) -> Vec<&str> {
+    match command.value("name") {
+        Some(Value::Names(names)) => names.iter().map(String::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn allows_bound_removal(_: &Config) -> bool {
+    true
+}

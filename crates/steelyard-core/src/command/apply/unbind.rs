@@ -1,0 +1,74 @@
+//! `unbind`.
+
+use super::group::member_key;
+use super::references::remove_if_implicit;
+use super::{name, text};
+use crate::command::refusal::Refusal;
+use crate::command::resolve::{Monitored, monitored, such};
+use crate::command::{Command, Object};
+use crate::config::{Config, TCP_DEFAULT};
+
+pub(super) fn unbind(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    match command.object() {
+        Object::Service => {
+            let service = such(&config.services, "name", name(command))?;
+            let monitor = text(command, "monitor_name");
+            let monitor = monitor.ok_or(Refusal::ArgumentMissing { argument: "monitorName" })?;
+            let target = Monitored::Service(service.name.clone());
+            unbind_monitor(config, &target, monitor)
+        }
+        Object::ServiceGroup => unbind_service_group(config, command),
+        Object::LbVserver => unbind_lb_vserver(config, command),
+        Object::LbMonitor => {
+            such(&config.lb_monitors, "monitorName", name(command))?;
+            let target = monitored(config, text(command, "servicename").unwrap_or_default())?;
+            unbind_monitor(config, &target, name(command))
+        }
+        _ => Err(command.unknown()),
+    }
+}
+
+fn unbind_monitor(config: &mut Config, target: &Monitored, monitor: &str) -> Result<(), Refusal> {
+    if monitor.eq_ignore_ascii_case(TCP_DEFAULT) {
+        return Err(Refusal::DefaultMonitorUnbound);
+    }
+    if !target.bound(config).iter().any(|binding| binding.monitor.eq_ignore_ascii_case(monitor)) {
+        return Err(Refusal::MonitorNotBound { name: monitor.to_owned() });
+    }
+    target.change(config, |bound| bound.retain(|binding| !binding.monitor.eq_ignore_ascii_case(monitor)));
+    Ok(())
+}
+
+/// `unbind serviceGroup NAME (SERVER PORT | -monitorName MONITOR)`
+fn unbind_service_group(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    let group = such(&config.service_groups, "serviceGroupName", name(command))?;
+    let member = member_key(config, group, command)?;
+    match (member, text(command, "monitor_name")) {
+        (Some(_), Some(_)) => Err(Refusal::Exclusive { argument: "monitorName", other: "serverName" }),
+        (None, None) => Err(Refusal::ArgumentMissing { argument: "serverName" }),
+        (None, Some(monitor)) => {
+            let target = Monitored::ServiceGroup(group.name.clone());
+            unbind_monitor(config, &target, monitor)
+        }
+        (Some(key), None) => {
+            let mut gone = None;
+            config.service_groups.change(name(command), |group| gone = group.members.remove(&key));
+            gone.into_iter().for_each(|member| remove_if_implicit(config, &member.server));
+            Ok(())
+        }
+    }
+}
+
+/// `unbind lb vserver NAME (SERVICE | GROUP)`
+fn unbind_lb_vserver(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    let vserver = such(&config.lb_vservers, "name", name(command))?;
+    let target = text(command, "servicename").ok_or(Refusal::ArgumentMissing { argument: "serviceName" })?;
+    let key = target.to_ascii_lowercase();
+    if vserver.bindings.find(&key).is_none() {
+        return Err(Refusal::NotBound { argument: "serviceName", name: target.to_owned() });
+    }
+    config.lb_vservers.change(name(command), |vserver| {
+        vserver.bindings.remove(&key);
+    });
+    Ok(())
+}

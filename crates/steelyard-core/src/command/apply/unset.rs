@@ -1,0 +1,75 @@
+//! `unset`: options back to what they are when nobody gives them.
+
+use super::group::member_key;
+use super::lb_vserver::checked_vserver;
+use super::monitor::{changeable, check_monitor};
+use super::{made, name};
+use crate::command::refusal::Refusal;
+use crate::command::resolve::such;
+use crate::command::{Command, Object};
+use crate::config::attribute::{Resource, Value};
+use crate::config::{Config, NsIp};
+
+pub(super) fn unset(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    if !command.arguments().any(|(_, value)| *value == Value::Unset) {
+        return Err(Refusal::NothingToSet);
+    }
+    match command.object() {
+        Object::Server => {
+            let server = without(such(&config.servers, "name", name(command))?, command);
+            config.servers.insert(server);
+        }
+        Object::Service => {
+            let service = without(such(&config.services, "name", name(command))?, command);
+            config.services.insert(service);
+        }
+        Object::ServiceGroup => unset_service_group(config, command)?,
+        Object::LbVserver => {
+            let vserver = without(such(&config.lb_vservers, "name", name(command))?, command);
+            let vserver = checked_vserver(config, vserver)?;
+            config.lb_vservers.insert(vserver);
+        }
+        Object::LbMonitor => {
+            let monitor = without(changeable(config, command)?, command);
+            check_monitor(&monitor, command)?;
+            config.lb_monitors.insert(monitor);
+        }
+        Object::NsIp => {
+            let ip = without(such(&config.ns_ips, "IPAddress", &made::<NsIp>(command).address)?, command);
+            config.ns_ips.insert(ip);
+        }
+        Object::NetProfile => {
+            let profile = without(such(&config.net_profiles, "name", name(command))?, command);
+            config.net_profiles.insert(profile);
+        }
+        Object::LbParameter => config.lb_parameter = without(&config.lb_parameter, command),
+        _ => return Err(command.unknown()),
+    }
+    Ok(())
+}
+
+/// `unset serviceGroup NAME [SERVER PORT -weight] ...`
+fn unset_service_group(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    let mut group = without(such(&config.service_groups, "serviceGroupName", name(command))?, command);
+    match member_key(config, &group, command)? {
+        Some(key) => group.members.change(&key, |member| *member = without(member, command)),
+        None if command.value("weight").is_some() => {
+            return Err(Refusal::PrerequisiteMissing {
+                argument: "weight",
+                needs: "a member (serverName and port)",
+            });
+        }
+        None => {}
+    }
+    config.service_groups.insert(group);
+    Ok(())
+}
+
+/// The same resource with the options that the command names at their defaults.
+fn without<T: Resource + Clone>(resource: &T, command: &Command) -> T {
+    let mut changed = resource.clone();
+    for (row, _) in command.arguments().filter(|(_, value)| **value == Value::Unset) {
+        changed.reset(row.nitro);
+    }
+    changed
+}

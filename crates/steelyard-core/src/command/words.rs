@@ -1,0 +1,76 @@
+//! Rows of what a verb takes and no resource holds: new names, delays, what `show` is to show.
+
+use crate::config::attribute::{Kind, Place, Row, Words};
+
+/// What `rm` is to remove.
+pub(super) static NAMES: Row =
+    Row::new(Place::Key, "name", "name", Kind::Names, "Names of what to remove.").at_add().ranged();
+
+/// What `rename` renames to.
+pub(super) static NEW_NAME: Row =
+    Row::new(Place::Required, "newName", "newname", Kind::Name, "The new name.").ranged();
+
+/// How long `disable` waits.
+pub(super) static DELAY: Row = Row::new(
+    Place::Optional,
+    "delay",
+    "delay",
+    Kind::Number { min: 0, max: u32::MAX },
+    "Seconds until it is out of service.",
+);
+
+/// How `disable` ends what is under way.
+pub(super) static GRACEFUL: Row = Row::new(
+    Place::Option,
+    "graceFul",
+    "graceful",
+    Kind::YesNo,
+    "YES: it is out of service once its last connection has ended.",
+);
+
+/// What `enable lb monitor` and `bind lb monitor` are about.
+pub(super) static MONITORED: Row =
+    Row::new(Place::Required, "serviceName", "servicename", Kind::Name, "Service or service group.").ranged();
+
+/// The words of `bind lb monitor` about that binding.
+pub(super) static BINDING_STATE: Row = Row::new(
+    Place::Option,
+    "state",
+    "monstate",
+    Kind::Switch,
+    "DISABLED leaves it bound and takes it out of the service's state.",
+);
+
+/// Words without a value that `show` takes.
+pub(super) static SHOWN: [Row; 5] = [
+    bare("internal", "internal", "What the appliance made for itself."),
+    bare("all", "all", "Everything."),
+    bare("includeMembers", "includemembers", "The members of groups as well."),
+    bare("summary", "summary", "A line for each."),
+    bare("fullValues", "fullvalues", "Values as they are, not cut."),
+];
+
+/// What `stat` takes.
+pub(super) static COUNTED: [Row; 5] = [
+    bare("detail", "detail", "Every counter."),
+    bare("fullValues", "fullvalues", "Values as they are, not cut."),
+    Row::new(
+        Place::Option,
+        "ntimes",
+        "ntimes",
+        Kind::Number { min: 0, max: u32::MAX },
+        "How often, seven seconds apart.",
+    ),
+    Row::new(Place::Option, "logFile", "logfile", Kind::Text { max: 4096 }, "A file of counters to read."),
+    Row::new(
+        Place::Option,
+        "clearstats",
+        "clearstats",
+        Kind::Word(Words { carried: &["basic", "full"], aliases: &[], not_carried: &[] }),
+        "Which counters begin again at 0.",
+    ),
+];
+
+const fn bare(cli: &'static str, nitro: &'static str, help: &'static str) -> Row {
+    Row::new(Place::Option, cli, nitro, Kind::Bare, help)
+}
