@@ -152,13 +152,8 @@ fn lookups() {
     assert_eq!(config.lb_vservers.find("wEB").unwrap().address(), Some("10.0.0.1:80".parse().unwrap()));
     assert_eq!(config.lb_vservers.find("cs").unwrap().address(), None);
     assert_eq!(config.servers.find("10.0.0.5").unwrap().ip.to_string(), "10.0.0.5");
-    let probes = |service: &str| -> Vec<(String, u32, bool)> {
-        let service = config.services.find(service).unwrap();
-        let probes = config.probes(&service.monitors);
-        probes.iter().map(|(monitor, b)| (monitor.name.clone(), b.weight, b.enabled)).collect()
-    };
-    assert_eq!(probes("s"), [("m".to_owned(), 3, false)]);
-    assert_eq!(probes("t"), [("tcp-default".to_owned(), 1, true)]);
+    let bound = &config.services.find("s").unwrap().monitors[0];
+    assert_eq!((bound.monitor.as_str(), bound.weight, bound.enabled), ("m", 3, false));
 }
 
 /// A virtual server without the feature is kept, and the warning says so.

@@ -55,7 +55,7 @@ pub fn probed(state: &State, prober: &Prober) -> Probed {
         probed.bound += usize::from(used);
         probed.down += usize::from(used && verdict == ServiceState::Down);
         let unused = if used { "" } else { " (not bound)" };
-        let reasons = reasons(prober, service);
+        let reasons = reasons(prober, service).join("; ");
         let line = format!(
             "{:<width$}  {}  {}{unused}  {reasons}",
             service.name(),
@@ -96,8 +96,12 @@ fn vserver_lines(state: &State, prober: &Prober, vserver: &VirtualServer) -> Vec
             bound.weight,
             service.state().text()
         );
-        if !service.state().admits() {
-            line.push_str(&format!("  {}", reasons(prober, service)));
+        let reasons = match service.state().admits() {
+            true => unknown(prober, service),
+            false => reasons(prober, service),
+        };
+        if !reasons.is_empty() {
+            line.push_str(&format!("  {}", reasons.join("; ")));
         }
         lines.push(line.trim_end().to_owned());
     }
@@ -107,12 +111,19 @@ fn vserver_lines(state: &State, prober: &Prober, vserver: &VirtualServer) -> Vec
     lines
 }
 
-fn reasons(prober: &Prober, service: &Arc<Service>) -> String {
+/// What each monitor of a service said last.
+fn reasons(prober: &Prober, service: &Arc<Service>) -> Vec<String> {
     let said = |(name, last): (Box<str>, Option<_>)| match last {
         Some(result) => format!("{name}: {result}"),
         None => format!("{name}: no answer yet"),
     };
-    prober.last_responses(service).into_iter().map(said).collect::<Vec<_>>().join("; ")
+    let run = prober.last_responses(service).into_iter().map(said);
+    run.chain(unknown(prober, service)).collect()
+}
+
+/// The monitors of a service that cannot be run, and why.
+fn unknown(prober: &Prober, service: &Arc<Service>) -> Vec<String> {
+    prober.unknown(service).iter().map(|unknown| format!("{}: {}", unknown.monitor, unknown.why)).collect()
 }
 
 fn quoted(name: &str) -> String {

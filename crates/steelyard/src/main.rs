@@ -13,6 +13,7 @@ mod read;
 mod reload;
 mod report;
 mod run;
+mod seal;
 mod state;
 mod worker;
 

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
+use steelyard_core::monitor::bound::Unknown;
 use steelyard_core::monitor::schedule::{Due, ProbeKey, Schedule, Target, Transition};
 use steelyard_core::monitor::{ConnectFault, Probe, ProbeResult, Stage, Step};
 use steelyard_core::service::{Service, State};
@@ -93,6 +94,11 @@ impl Prober {
         let schedule = self.inner.schedule.borrow();
         let monitors = schedule.monitors(service);
         monitors.iter().map(|m| (m.spec.name.clone(), m.machine.last.clone())).collect()
+    }
+
+    /// The monitors of a service that cannot be run.
+    pub fn unknown(&self, service: &Arc<Service>) -> Vec<Unknown> {
+        self.inner.schedule.borrow().unknown(service).to_vec()
     }
 
     /// What the last probes alone say of a service, however many results its monitors ask for.

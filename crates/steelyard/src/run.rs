@@ -23,6 +23,7 @@ use crate::probe::Prober;
 use crate::read::Source;
 use crate::reload::{self, Hangup};
 use crate::report::Report;
+use crate::seal::{Keeper, Storage};
 use crate::state::State;
 use crate::worker::{Clock, Workers};
 
@@ -32,6 +33,9 @@ pub struct RunArgs {
     /// Configuration: a NetScaler's ns.conf.
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
+    /// Directory of what the program keeps: the key that secrets are sealed with. Made when it is first needed.
+    #[arg(long, value_name = "DIRECTORY", default_value = "./steelyard-data")]
+    data: PathBuf,
     /// Management address; loopback only.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9080")]
     nitro: SocketAddr,
@@ -61,6 +65,8 @@ pub struct Plan {
     pub threads: usize,
     /// What to do when an address cannot be opened.
     pub on_failure: OnFailure,
+    /// The key of its secrets.
+    pub key: Keeper,
     /// Where to read it again when SIGHUP comes.
     pub source: Option<Source>,
 }
@@ -126,7 +132,7 @@ where
         .map_err(|error| Fault::System { what: "start a worker", error })?;
     let ready = Rc::new(Cell::new(false));
     let (prober, probing) = start_prober(clock, report, &ready);
-    let state = Rc::new(State::new(plan.config, clock, prober.clone()));
+    let state = Rc::new(State::new(plan.config, clock, prober.clone(), plan.key));
     spawn_local(nitro::serve(listener, Rc::clone(&state)));
     tokio::select! {
         () = prober.first_results(FIRST_RESULTS.min(state.longest_probe() + SPARE)) => {}
@@ -170,7 +176,7 @@ async fn probe_only(plan: Plan, report: &Report) -> Result<(), Fault> {
     let clock = Clock::start();
     let quiet = |_: &Transition| ();
     let (prober, _probing) = Prober::start(clock, seed(), quiet);
-    let state = State::new(plan.config, clock, prober.clone());
+    let state = State::new(plan.config, clock, prober.clone(), plan.key);
     tokio::select! {
         () = prober.first_results(Duration::MAX) => {}
         () = signals.next() => return Ok(()),
@@ -195,12 +201,15 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
     if !loaded.refused.is_empty() {
         report.err(loaded.refused.join("\n"));
     }
+    // What only probes saves nothing.
+    let storage = if args.no_listen { Storage::Memory } else { Storage::Disk };
     Ok(Plan {
         config: loaded.config,
         origin: args.config.display().to_string(),
         nitro: args.nitro,
         threads: args.threads.map_or_else(cores, usize::from),
         on_failure,
+        key: Keeper::new(&args.data, storage),
         source: Some(source),
     })
 }

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use steelyard_core::config::secret::Unseal;
 use steelyard_core::config::{Changes, Config, LbMonitor, MonitorBinding, MonitorType};
+use steelyard_core::monitor::bound::{Bound, Unknown};
 use steelyard_core::monitor::health::Timing;
 use steelyard_core::monitor::http::Check;
 use steelyard_core::monitor::schedule::{Target, Watched};
@@ -25,6 +27,7 @@ use crate::fault::reason;
 use crate::nitro::rates::{Rates, Recent};
 use crate::probe::Prober;
 use crate::run::OnFailure;
+use crate::seal::Keeper;
 use crate::worker::{BindFailure, Clock, Workers};
 
 /// The running configuration and what was made of it.
@@ -32,6 +35,7 @@ pub struct State {
     running: RefCell<Running>,
     clock: Clock,
     prober: Prober,
+    key: Keeper,
     workers: RefCell<Option<Workers>>,
     rates: RefCell<Rates>,
     /// Addresses that could not be opened at the last attempt, by virtual server.
@@ -46,13 +50,14 @@ struct Running {
 
 impl State {
     /// Probes what `config` has from here on; nothing is served before `publish`.
-    pub fn new(config: Config, clock: Clock, prober: Prober) -> State {
+    pub fn new(config: Config, clock: Clock, prober: Prober, key: Keeper) -> State {
         let snapshot = Arc::new(Snapshot::default().next(&config, clock.now()));
-        prober.reconfigure(targets(&config, &snapshot));
+        prober.reconfigure(targets(&config, &snapshot, &key));
         State {
             running: RefCell::new(Running { config, snapshot }),
             clock,
             prober,
+            key,
             workers: RefCell::new(None),
             rates: RefCell::default(),
             closed: RefCell::default(),
@@ -101,7 +106,7 @@ impl State {
             return Err(bound.failures().iter().map(not_open).collect());
         }
         let snapshot = Arc::new(self.snapshot().next(&config, self.clock.now()));
-        self.prober.reconfigure(targets(&config, &snapshot));
+        self.prober.reconfigure(targets(&config, &snapshot, &self.key));
         let before = self.running.replace(Running { config, snapshot: Arc::clone(&snapshot) });
         let changes = before.config.changes_to(&self.running.borrow().config);
         let failures = match (workers.as_mut(), bound) {
@@ -197,7 +202,7 @@ impl State {
     /// Every service and group member, in the order of the configuration.
     pub fn services(&self) -> Vec<Arc<Service>> {
         let Running { config, snapshot } = &*self.running.borrow();
-        targets(config, snapshot).into_iter().map(|t| t.service).collect()
+        targets(config, snapshot, &self.key).into_iter().map(|t| t.service).collect()
     }
 
     /// What must be over before every monitor can have answered once: the longest response timeout.
@@ -209,47 +214,60 @@ impl State {
 }
 
 /// Every service and group member and the monitors that watch it.
-fn targets(config: &Config, snapshot: &Snapshot) -> Vec<Target> {
+fn targets(config: &Config, snapshot: &Snapshot, key: &dyn Unseal) -> Vec<Target> {
     let mut kinds = BTreeMap::new();
     let mut targets = Vec::new();
     let server_enabled = |name: &str| config.servers.find(name).is_some_and(|s| s.enabled);
     for service in config.services.iter() {
         let Some(live) = snapshot.service(&service.name) else { continue };
         let enabled = service.enabled && server_enabled(&service.server);
-        let monitors = specs(config, &service.monitors, &mut kinds);
-        targets.push(target(live, watched(enabled, service.health_monitor), monitors));
+        let monitors = monitors(config, &service.monitors, key, &mut kinds);
+        targets.push(monitors.target(live, watched(enabled, service.health_monitor)));
     }
     for group in config.service_groups.iter() {
-        let monitors = specs(config, &group.monitors, &mut kinds);
+        let monitors = monitors(config, &group.monitors, key, &mut kinds);
         for member in &group.members {
             let name = member_name(&group.name, &member.server, member.port);
             let Some(live) = snapshot.service(&name) else { continue };
             let enabled = group.enabled && member.enabled && server_enabled(&member.server);
-            targets.push(target(live, watched(enabled, group.health_monitor), monitors.clone()));
+            targets.push(monitors.target(live, watched(enabled, group.health_monitor)));
         }
     }
     targets
 }
 
-fn specs(
+/// What watches a service, or every member of a group.
+struct Monitors {
+    run: Vec<(Arc<Spec>, u32)>,
+    unknown: Arc<[Unknown]>,
+    threshold: u32,
+}
+
+fn monitors(
     config: &Config,
-    bound: &[MonitorBinding],
+    bindings: &[MonitorBinding],
+    key: &dyn Unseal,
     kinds: &mut BTreeMap<String, Kind>,
-) -> Vec<(Arc<Spec>, u32)> {
+) -> Monitors {
+    let bound = Bound::of(config, bindings, key);
+    let threshold = bound.threshold(0);
     let spec = |(monitor, binding): (&LbMonitor, MonitorBinding)| {
         let kind = kinds.entry(monitor.name.to_ascii_lowercase()).or_insert_with(|| kind(monitor)).clone();
         (Arc::new(spec(monitor, kind, binding.enabled)), binding.weight)
     };
-    let mut probes = config.probes(bound);
-    probes.retain(|(monitor, _)| monitor.is_carried());
-    if probes.is_empty() {
-        probes = config.probes(&[]);
-    }
-    probes.into_iter().map(spec).collect()
+    Monitors { run: bound.run.into_iter().map(spec).collect(), unknown: bound.unknown.into(), threshold }
 }
 
-fn target(service: &Arc<Service>, watch: Watched, monitors: Vec<(Arc<Spec>, u32)>) -> Target {
-    Target { service: Arc::clone(service), watch, threshold: 0, monitors }
+impl Monitors {
+    fn target(&self, service: &Arc<Service>, watch: Watched) -> Target {
+        Target {
+            service: Arc::clone(service),
+            watch,
+            threshold: self.threshold,
+            monitors: self.run.clone(),
+            unknown: Arc::clone(&self.unknown),
+        }
+    }
 }
 
 fn watched(enabled: bool, health_monitor: bool) -> Watched {

@@ -7,7 +7,7 @@
 use super::Command;
 use super::refusal::Refusal;
 use crate::config::attribute::Value;
-use crate::config::secret::{MASK, Plain, Secret};
+use crate::config::secret::{MASK, Plain, Secret, purpose};
 
 /// Who can encrypt a secret so that the same program, later, and nobody else can read it.
 pub trait Seal {
@@ -44,7 +44,7 @@ impl Command {
         let object = self.object;
         for argument in &mut self.arguments {
             if let Value::Secret(Secret::Plain(plain)) = &argument.value {
-                let purpose = format!("{}/{}", object.text(), argument.row.nitro);
+                let purpose = purpose(object.text(), argument.row);
                 let refuse = |CannotSeal(why)| Refusal::CannotSeal { argument: Some(argument.row.cli), why };
                 let sealed = seal.seal(plain.text(), &purpose).map_err(refuse)?;
                 argument.value = Value::Secret(Secret::Sealed(sealed));

@@ -68,11 +68,6 @@ resource! {
 }
 
 impl LbMonitor {
-    /// Can this version send its probes?
-    pub fn is_carried(&self) -> bool {
-        self.kind.is_carried()
-    }
-
     /// The monitors that exist without being added (`spec/methods.md` 4.2).
     pub fn built_in() -> [LbMonitor; 3] {
         [(TCP_DEFAULT, MonitorType::Tcp), ("tcp", MonitorType::Tcp), ("http", MonitorType::Http)]

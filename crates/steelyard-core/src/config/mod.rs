@@ -85,15 +85,6 @@ impl Default for Config {
     }
 }
 
-impl Config {
-    /// The monitors that probe a service or group with these bindings: those bound, or `tcp-default`.
-    pub fn probes<'a>(&'a self, bound: &'a [MonitorBinding]) -> Vec<(&'a LbMonitor, MonitorBinding)> {
-        let default = MonitorBinding { monitor: TCP_DEFAULT.to_owned(), ..MonitorBinding::default() };
-        let bound = if bound.is_empty() { std::slice::from_ref(&default) } else { bound };
-        bound.iter().filter_map(|b| Some((self.lb_monitors.find(&b.monitor)?, b.clone()))).collect()
-    }
-}
-
 /// `-comment`.
 const COMMENT: Kind = Kind::Text { max: 255 };
 /// Weight of a binding or a member (`spec/methods.md` 5.3).

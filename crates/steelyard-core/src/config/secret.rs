@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use super::attribute::Row;
+
 /// A password or key.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Secret {
@@ -80,6 +82,17 @@ impl fmt::Debug for Plain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("..")
     }
+}
+
+/// Who has the key to sealed secrets.
+pub trait Unseal {
+    /// Can `sealed` be opened for this purpose?
+    fn opens(&self, sealed: &str, purpose: &str) -> bool;
+}
+
+/// What a secret is for, which is sealed with it: an option of a kind of object. Not of one object, which may be renamed.
+pub fn purpose(object: &str, row: &Row) -> String {
+    format!("{object}/{}", row.nitro)
 }
 
 /// What stands where a secret was.

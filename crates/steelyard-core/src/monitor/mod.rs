@@ -3,6 +3,7 @@
 //! A probe says what to send and judges what comes back; it never touches a socket or a clock. Which results make a
 //! service UP is `health`'s business, when to probe is `schedule`'s. Rules: `spec/methods.md` 4.
 
+pub mod bound;
 pub mod health;
 pub mod http;
 pub mod schedule;

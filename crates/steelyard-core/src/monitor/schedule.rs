@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
+use super::bound::Unknown;
 use super::health::{self, Health, Machine};
 use super::{ProbeResult, Spec};
 use crate::service::{Service, State};
@@ -25,6 +26,8 @@ pub struct Target {
     pub threshold: u32,
     /// Bound monitors with their weights.
     pub monitors: Vec<(Arc<Spec>, u32)>,
+    /// Bound monitors that cannot be run.
+    pub unknown: Arc<[Unknown]>,
 }
 
 /// How a service is watched.
@@ -94,6 +97,7 @@ struct Entry {
     watch: Watched,
     threshold: u32,
     keys: Vec<ProbeKey>,
+    unknown: Arc<[Unknown]>,
 }
 
 struct Probing {
@@ -140,6 +144,7 @@ impl Schedule {
                 watch: target.watch,
                 threshold: target.threshold,
                 keys,
+                unknown: Arc::clone(&target.unknown),
             };
             self.entries.insert(id, entry);
         }
@@ -204,6 +209,13 @@ impl Schedule {
             .filter_map(of)
             .map(|p| Status { spec: &p.spec, weight: p.weight, machine: &p.machine })
             .collect()
+    }
+
+    /// The monitors of a service that are UNKNOWN because they cannot be run, in binding order; none while it is not
+    /// probed.
+    pub fn unknown(&self, service: &Arc<Service>) -> &[Unknown] {
+        let entry = self.entries.get(&identity(service)).filter(|entry| entry.watch == Watched::Probed);
+        entry.map(|entry| &*entry.unknown).unwrap_or_default()
     }
 
     /// The state that the last result of each monitor would give by itself.

@@ -22,6 +22,7 @@ use crate::nitro::rates::Counts;
 use crate::read;
 use crate::report::Report;
 use crate::run::{OnFailure, Plan, on_control_thread, serve};
+use crate::seal::Keeper;
 use crate::state::State;
 use companions::{Companions, Tally};
 
@@ -67,6 +68,7 @@ fn demonstrate(args: &DemoArgs, report: &Report) -> Result<(), Fault> {
         nitro,
         threads: 1,
         on_failure: OnFailure::Exit,
+        key: Keeper::in_memory(),
         source: None,
     };
     let companions = Companions::start(services, vserver)

@@ -21,6 +21,7 @@ pub fn trials() -> Vec<Trial> {
         a_monitor_probes_where_dest_ip_and_dest_port_say,
         m38_lrtm_decides_with_the_response_times_of_its_monitors,
         a_service_that_accepts_and_says_nothing_is_down_and_says_why,
+        a_monitor_that_cannot_be_run_is_unknown_and_does_not_count,
         m23_o01_too_few_descriptors_take_no_service_down,
     ]
 }
@@ -272,6 +273,47 @@ fn a_service_that_accepts_and_says_nothing_is_down_and_says_why() {
 }
 
 /// 100 services, 40 descriptors: probes wait for one another, and what this host lacks takes no service down.
+/// `spec/methods.md` ruling 6. An LDAP monitor is kept; whoever has no other is probed by tcp-default.
+fn a_monitor_that_cannot_be_run_is_unknown_and_does_not_count() {
+    let place = Place::new();
+    let ip = place.ip();
+    let _up = TestService::named(place.service(1), "up");
+    let wrong = Arc::new(AtomicU16::new(503));
+    let _wrong = TestService::with_status(place.service(2), "wrong", &wrong);
+    let program = Program::launch(
+        &place,
+        &format!(
+            "enable ns feature LB\n\
+             add service only {ip} HTTP 8101\n\
+             add service both {ip} HTTP 8102\n\
+             add service dead {ip} HTTP 8103\n\
+             add lb monitor ldap LDAP\n\
+             add lb monitor m HTTP {QUICK}\n\
+             bind service only -monitorName ldap\n\
+             bind service both -monitorName ldap\n\
+             bind service both -monitorName m\n\
+             bind service dead -monitorName ldap\n\
+             add lb vserver v HTTP {ip} 8000\n\
+             bind lb vserver v only\n\
+             bind lb vserver v both\n\
+             bind lb vserver v dead\n"
+        ),
+    );
+    program.wait_for_state("service", "only", "UP");
+    assert_eq!(program.field("service", "both", "state"), "DOWN");
+    assert_eq!(program.field("service", "dead", "state"), "DOWN");
+    let listed = |service: &str| {
+        let line = program.wait_for_line(&format!("  {service} "));
+        assert!(line.contains("ldap: Unknown - this version has no monitor of type LDAP."), "{line}");
+        line
+    };
+    assert!(listed("only").contains("  UP  ") && !listed("only").contains("tcp-default"));
+    assert!(listed("both").contains("m: Failure - HTTP response code 503"), "{}", listed("both"));
+    assert!(listed("dead").contains("tcp-default: Failure - "), "{}", listed("dead"));
+    wrong.store(200, Ordering::SeqCst);
+    program.wait_for_state("service", "both", "UP");
+}
+
 fn m23_o01_too_few_descriptors_take_no_service_down() {
     let place = Place::new();
     let ip = place.ip();

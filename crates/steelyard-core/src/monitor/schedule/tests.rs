@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::super::bound::CannotRun;
 use super::super::health::Timing;
 use super::super::{Finding, Kind, Sense, Verdict};
 use super::*;
@@ -30,6 +31,7 @@ fn target(service: &Arc<Service>, monitors: &[&Arc<Spec>]) -> Target {
         watch: Watched::Probed,
         threshold: 0,
         monitors: monitors.iter().map(|m| (Arc::clone(m), 1)).collect(),
+        unknown: Arc::from([]),
     }
 }
 
@@ -237,4 +239,17 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_monitor_that_cannot_be_run_is_shown_and_does_not_count() {
+    let (mut schedule, s, m) = (Schedule::new(1), service("s"), monitor("m", Timing::default()));
+    let unknown = Unknown { monitor: "l".into(), weight: 100, why: CannotRun::Type("LDAP") };
+    let watched = |watch| Target { watch, unknown: Arc::from([unknown.clone()]), ..target(&s, &[&m]) };
+    schedule.reconfigure(vec![watched(Watched::Probed)], at(0));
+    let started = run(&mut schedule, at(0), |_, _| good(1_000));
+    assert_eq!((started.len(), s.state()), (1, State::Up));
+    assert_eq!(schedule.unknown(&s), std::slice::from_ref(&unknown));
+    schedule.reconfigure(vec![watched(Watched::TakenAsUp)], at(1));
+    assert_eq!(schedule.unknown(&s), []);
 }

@@ -1,0 +1,110 @@
+//! Which of the monitors bound to a service are run, and what becomes of those that cannot be.
+//!
+//! Owns the rule for a monitor that this program knows and cannot run: it is UNKNOWN and does not count
+//! (`spec/methods.md` ruling 6), so that it neither takes a service down nor holds it up. The hard question is a service
+//! that has no other: it would be UP unseen, so `tcp-default` probes it in their place.
+
+use std::fmt;
+
+use crate::config::attribute::{Resource, Value};
+use crate::config::secret::{Unseal, purpose};
+use crate::config::{Config, LbMonitor, MonitorBinding, MonitorType, TCP_DEFAULT};
+
+/// The monitors of a service or a group.
+pub struct Bound<'c> {
+    /// Those that are run, with their bindings; disabled ones included.
+    pub run: Vec<(&'c LbMonitor, MonitorBinding)>,
+    /// Those that would be, could they be run.
+    pub unknown: Vec<Unknown>,
+    /// Does `tcp-default` probe because every other is UNKNOWN?
+    stands_in: bool,
+}
+
+/// An enabled monitor that is not run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unknown {
+    /// Its name.
+    pub monitor: Box<str>,
+    /// The weight of its binding.
+    pub weight: u32,
+    /// Why it is not run.
+    pub why: CannotRun,
+}
+
+/// Why a monitor cannot be run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CannotRun {
+    /// This version does not carry its type.
+    Type(&'static str),
+    /// An appliance encrypted this option.
+    Foreign(&'static str),
+    /// This option was sealed with a key that is not here.
+    Sealed(&'static str),
+}
+
+impl<'c> Bound<'c> {
+    /// Sorts the monitors bound to a service or group; without any it has `tcp-default`.
+    pub fn of(config: &'c Config, bound: &[MonitorBinding], key: &dyn Unseal) -> Bound<'c> {
+        let mut sorted = Bound { run: Vec::new(), unknown: Vec::new(), stands_in: false };
+        for binding in bound {
+            let Some(monitor) = config.lb_monitors.find(&binding.monitor) else { continue };
+            let enabled = monitor.enabled && binding.enabled;
+            match cannot_run(monitor, key).filter(|_| enabled) {
+                Some(why) => {
+                    let (monitor, weight) = (monitor.name.as_str().into(), binding.weight);
+                    sorted.unknown.push(Unknown { monitor, weight, why });
+                }
+                None => sorted.run.push((monitor, binding.clone())),
+            }
+        }
+        let probes = |(monitor, binding): &(&LbMonitor, MonitorBinding)| monitor.enabled && binding.enabled;
+        sorted.stands_in = !sorted.unknown.is_empty() && !sorted.run.iter().any(probes);
+        if bound.is_empty() || sorted.stands_in {
+            let binding = MonitorBinding { monitor: TCP_DEFAULT.to_owned(), ..MonitorBinding::default() };
+            sorted.run.extend(config.lb_monitors.find(TCP_DEFAULT).map(|monitor| (monitor, binding)));
+        }
+        sorted
+    }
+
+    /// What the weights of UP monitors must reach where `asked` is configured: those that are UNKNOWN count as if they
+    /// were UP, but never suffice alone. 0 asks for all.
+    pub fn threshold(&self, asked: u32) -> u32 {
+        let unknown = self.unknown.iter().fold(0u32, |sum, unknown| sum.saturating_add(unknown.weight));
+        match asked {
+            0 => 0,
+            _ if self.stands_in => 0,
+            asked => asked.saturating_sub(unknown).max(1),
+        }
+    }
+}
+
+/// Why this monitor cannot be run; `None` if it can.
+pub fn cannot_run(monitor: &LbMonitor, key: &dyn Unseal) -> Option<CannotRun> {
+    if let MonitorType::NotCarried(name) = monitor.kind {
+        return Some(CannotRun::Type(name));
+    }
+    LbMonitor::ATTRIBUTES.iter().find_map(|attribute| {
+        let row = &attribute.row;
+        let Some(Value::Secret(secret)) = (attribute.value)(monitor) else { return None };
+        match secret.sealed() {
+            None => Some(CannotRun::Foreign(row.cli)),
+            Some(sealed) if key.opens(sealed, &purpose(LbMonitor::OBJECT, row)) => None,
+            Some(_) => Some(CannotRun::Sealed(row.cli)),
+        }
+    })
+}
+
+/// As a monitor's last response.
+impl fmt::Display for CannotRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CannotRun::Type(name) => write!(f, "Unknown - this version has no monitor of type {name}."),
+            CannotRun::Foreign(option) => {
+                write!(f, "Unknown - -{option} is encrypted by the appliance; supply it with --secrets.")
+            }
+            CannotRun::Sealed(option) => {
+                write!(f, "Unknown - -{option} was sealed with another key; supply it again with --secrets.")
+            }
+        }
+    }
+}
