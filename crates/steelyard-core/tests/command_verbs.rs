@@ -290,6 +290,46 @@ fn bindings_of_monitors_are_switched() {
     assert_eq!(code(&mut c, "enable lb monitor nobody"), 258);
 }
 
+/// Policies are kept as they are bound, in their order, and change nothing else.
+#[test]
+fn policies_are_bound() {
+    let bound = "enable ns feature LB\nadd lb vserver v HTTP 10.1.1.1 80\nadd service s 10.0.0.1 HTTP 80\n\
+        bind lb vserver v s\n\
+        bind lb vserver v -policyName p -priority 100 -gotoPriorityExpression END -type REQUEST\n\
+        bind lb vserver v -policyName p -priority 20 -gotoPriorityExpression NEXT -type RESPONSE -invoke policylabel l\n\
+        bind lb vserver v -policyName old\nbind lb vserver v -analyticsProfile a\nbind service s -policyName q\n";
+    let mut c = config(bound);
+    let printed = print(&c);
+    for line in bound.lines().filter(|line| line.starts_with("bind")) {
+        assert!(printed.lines().any(|printed| printed == line), "{line} in\n{printed}");
+    }
+    assert_eq!(c.lb_vservers.find("v").unwrap().policies[0].priority, Some(100));
+    assert_eq!(code(&mut c, "bind lb vserver v -policyName P -type REQUEST"), 273);
+    assert_eq!(code(&mut c, "bind lb vserver v s -policyName p"), 1092);
+    assert_eq!(code(&mut c, "bind lb vserver v"), 1095);
+    assert_eq!(code(&mut c, "bind lb vserver v s -priority 3"), 1093);
+    assert_eq!(code(&mut c, "bind lb vserver v -policyName r -weight 3"), 1093);
+    assert_eq!(code(&mut c, "bind lb vserver v -policyName r -invoke policylabel"), 1095);
+    assert_eq!(code(&mut c, "bind lb vserver v -policyName r -type BOTH"), 1097);
+    assert_eq!(code(&mut c, "unbind lb vserver v -policyName r"), 258);
+    assert_eq!(code(&mut c, "unbind lb vserver v -policyName old -type REQUEST"), 258);
+    assert_eq!(code(&mut c, "unbind service s -policyName p"), 258);
+    accept(
+        &mut c,
+        &[
+            "unbind lb vserver v -policyName P -type RESPONSE",
+            "unbind lb vserver v -policyName p -priority 100",
+            "unbind lb vserver v -policyName old",
+            "unbind lb vserver v -analyticsProfile a",
+            "unbind service s -policyName q",
+        ],
+    );
+    is(
+        &c,
+        "enable ns feature LB\nadd lb vserver v HTTP 10.1.1.1 80\nadd service s 10.0.0.1 HTTP 80\nbind lb vserver v s\n",
+    );
+}
+
 /// `bind lb monitor` still works, and says that it is old (`spec/cli.md` 4).
 #[test]
 fn the_old_way_to_bind_a_monitor() {

@@ -1,11 +1,13 @@
 //! The form of each command: which rows stand as words, which as options. Derived from the rows; nothing is said twice.
 
-use super::words::{BINDING_STATE, COUNTED, DELAY, GRACEFUL, MONITORED, NAMES, NEW_NAME, SHOWN};
+use super::words::{
+    ANALYTICS_PROFILE, BINDING_STATE, COUNTED, DELAY, GRACEFUL, MONITORED, NAMES, NEW_NAME, SHOWN,
+};
 use super::{Object, Verb};
 use crate::config::attribute::{Change, Place, Resource, Row};
 use crate::config::{
     BINDING_TARGET, BINDING_WEIGHT, FEATURE, LbMonitor, LbParameter, LbVserver, Member, MonitorBinding,
-    NetProfile, NsIp, Other, Server, Service, ServiceGroup, other,
+    NetProfile, NsIp, Other, PolicyBinding, Server, Service, ServiceGroup, other,
 };
 
 /// What a command may contain.
@@ -85,18 +87,19 @@ pub(super) fn form(verb: Verb, object: Object) -> Option<Form> {
             set::<LbMonitor>(other::LB_MONITOR).slot(row::<LbMonitor>("type"), true)
         }
         (Verb::Set, Object::LbParameter) => set::<LbParameter>(other::LB_PARAMETER),
-        (Verb::Bind, Object::Service) => key::<Service>(other::SERVICE)
+        (Verb::Bind, Object::Service) => key::<Service>(&[])
             .option(row::<MonitorBinding>("monitor_name"), None)
             .option(row::<MonitorBinding>("monstate"), None)
-            .option(row::<MonitorBinding>("weight"), None),
+            .option(row::<MonitorBinding>("weight"), None)
+            .option(row::<PolicyBinding>("policyname"), None),
         (Verb::Bind, Object::ServiceGroup) => member(key::<ServiceGroup>(other::SERVICE))
             .option(row::<Member>("weight"), None)
             .option(row::<Member>("state"), None)
             .option(row::<MonitorBinding>("monitor_name"), None)
             .option(row::<MonitorBinding>("monstate"), None),
-        (Verb::Bind, Object::LbVserver) => key::<LbVserver>(other::LB_VSERVER)
-            .slot(Some(&BINDING_TARGET), true)
-            .option(Some(&BINDING_WEIGHT), None),
+        (Verb::Bind, Object::LbVserver) => policy(key::<LbVserver>(&[]).slot(Some(&BINDING_TARGET), false))
+            .option(Some(&BINDING_WEIGHT), None)
+            .option(Some(&ANALYTICS_PROFILE), None),
         (Verb::Bind, Object::LbMonitor) => key::<LbMonitor>(&[])
             .slot(Some(&MONITORED), true)
             .option(Some(&BINDING_STATE), None)
@@ -151,11 +154,18 @@ fn rm(object: Object) -> Option<Form> {
 
 fn unbind(object: Object) -> Option<Form> {
     Some(match object {
-        Object::Service => key::<Service>(&[]).option(row::<MonitorBinding>("monitor_name"), None),
+        Object::Service => key::<Service>(&[])
+            .option(row::<MonitorBinding>("monitor_name"), None)
+            .option(row::<PolicyBinding>("policyname"), None),
         Object::ServiceGroup => {
             member(key::<ServiceGroup>(&[])).option(row::<MonitorBinding>("monitor_name"), None)
         }
-        Object::LbVserver => key::<LbVserver>(&[]).slot(Some(&BINDING_TARGET), true),
+        Object::LbVserver => key::<LbVserver>(&[])
+            .slot(Some(&BINDING_TARGET), false)
+            .option(row::<PolicyBinding>("policyname"), None)
+            .option(row::<PolicyBinding>("bindpoint"), None)
+            .option(row::<PolicyBinding>("priority"), None)
+            .option(Some(&ANALYTICS_PROFILE), None),
         Object::LbMonitor => key::<LbMonitor>(&[]).slot(Some(&MONITORED), true),
         _ => return None,
     })
@@ -195,6 +205,12 @@ fn stat(object: Object) -> Option<Form> {
         _ => return None,
     };
     Some(optional(COUNTED.iter().fold(form, |form, row| form.option(Some(row), None))))
+}
+
+/// With the options of a policy's binding.
+fn policy(form: Form) -> Form {
+    let all = add::<PolicyBinding>(&[]);
+    all.options.into_iter().fold(form, |form, option| form.option(Some(option.row), option.second))
 }
 
 /// With the words of `disable`.

@@ -3,7 +3,7 @@
 
 use super::value::write;
 use crate::config::attribute::{Attribute, Place, Resource};
-use crate::config::{Config, LbBinding, LbMonitor, LbParameter, MonitorBinding};
+use crate::config::{Config, LbBinding, LbMonitor, LbParameter, MonitorBinding, PolicyBinding};
 
 /// The lines of a configuration, each with its line end.
 pub fn print(config: &Config) -> String {
@@ -23,10 +23,24 @@ pub fn print(config: &Config) -> String {
     config.lb_vservers.iter().for_each(|vserver| add(vserver, &mut out));
     for vserver in &config.lb_vservers {
         vserver.bindings.iter().for_each(|binding| bind(&vserver.name, binding, &mut out));
+        for binding in &vserver.policies {
+            head("bind lb vserver", &vserver.name, &mut out);
+            attributes(binding, &PolicyBinding::default(), &mut out);
+        }
+        for profile in &vserver.analytics_profiles {
+            head("bind lb vserver", &vserver.name, &mut out);
+            out.push_str(" -analyticsProfile");
+            word(profile, &mut out);
+            out.push('\n');
+        }
     }
     monitors(config, &mut out);
     for service in &config.services {
         service.monitors.iter().for_each(|binding| bind_monitor("service", &service.name, binding, &mut out));
+        for binding in &service.policies {
+            head("bind service", &service.name, &mut out);
+            attributes(binding, &PolicyBinding::default(), &mut out);
+        }
     }
     for group in &config.service_groups {
         for member in &group.members {

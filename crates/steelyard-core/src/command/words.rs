@@ -41,6 +41,16 @@ pub(super) static BINDING_STATE: Row = Row::new(
     "DISABLED leaves it bound and takes it out of the service's state.",
 );
 
+/// What `bind lb vserver` reports requests by.
+pub(super) static ANALYTICS_PROFILE: Row = Row::new(
+    Place::Option,
+    "analyticsProfile",
+    "analyticsprofile",
+    Kind::Name,
+    "Analytics profile to bind: what is reported about its requests.",
+)
+.inert();
+
 /// Words without a value that `show` takes.
 pub(super) static SHOWN: [Row; 5] = [
     bare("internal", "internal", "What the appliance made for itself."),

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use super::attribute::{Kind, Place, Row};
 use super::binding_list::{Bindable, BindingList};
 use super::make::{resource, words};
+use super::policy_binding::PolicyBinding;
 use super::service::ServiceType;
 use super::table::Keyed;
 use super::{COMMENT, WEIGHT};
@@ -92,6 +93,10 @@ resource! {
     plain {
         /// What is bound, in binding order, which is the order of the ring.
         bindings: BindingList<LbBinding> = BindingList::default();
+        /// The policies that are bound, in binding order.
+        policies: BindingList<PolicyBinding> = BindingList::default();
+        /// The analytics profiles that are bound, in binding order.
+        analytics_profiles: Vec<String> = Vec::new();
     }
 }
 

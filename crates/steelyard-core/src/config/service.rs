@@ -1,7 +1,9 @@
 //! `service`: one port of a server, and the monitors bound to it.
 
 use super::attribute::Kind;
+use super::binding_list::BindingList;
 use super::make::resource;
+use super::policy_binding::PolicyBinding;
 use super::table::Keyed;
 use super::{COMMENT, SERVICE_PORT, WEIGHT};
 
@@ -74,6 +76,8 @@ resource! {
     plain {
         /// The monitors bound to it, in binding order; empty means `tcp-default`.
         monitors: Vec<MonitorBinding> = Vec::new();
+        /// The policies that are bound to it, in binding order.
+        policies: BindingList<PolicyBinding> = BindingList::default();
     }
 }
 

@@ -1,11 +1,11 @@
 //! Servers and the services on them.
 
 use super::monitor::{monitor_binding, set_monitor_weight};
-use super::{changed, made, name, text};
+use super::{changed, made, name, only_one, text};
 use crate::command::Command;
 use crate::command::refusal::Refusal;
 use crate::command::resolve::{exists, resolve_host, service_or_group_exists, such};
-use crate::config::{Config, Server, Service};
+use crate::config::{Bindable, Config, PolicyBinding, Server, Service};
 
 pub(super) fn add_server(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     let server = made::<Server>(command);
@@ -59,12 +59,24 @@ pub(super) fn set_service(config: &mut Config, command: &Command) -> Result<(), 
     Ok(())
 }
 
+/// `bind service NAME (-monitorName MONITOR ... | -policyName POLICY)`
 pub(super) fn bind_service(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     let service = such(&config.services, "name", name(command))?;
-    if command.value("monitor_name").is_none() {
-        return Err(Refusal::ArgumentMissing { argument: "monitorName" });
+    if only_one(command, &[("monitor_name", "monitorName"), ("policyname", "policyName")])? == "monitor_name"
+    {
+        let binding = monitor_binding(config, &service.monitors, command)?;
+        config.services.change(name(command), |service| service.monitors.push(binding));
+        return Ok(());
     }
-    let binding = monitor_binding(config, &service.monitors, command)?;
-    config.services.change(name(command), |service| service.monitors.push(binding));
+    for (nitro, argument) in [("monstate", "monState"), ("weight", "weight")] {
+        if command.value(nitro).is_some() {
+            return Err(Refusal::PrerequisiteMissing { argument, needs: "monitorName" });
+        }
+    }
+    let binding = made::<PolicyBinding>(command);
+    if service.policies.find(&binding.key()).is_some() {
+        return Err(exists("policyName", &binding.policy));
+    }
+    config.services.change(name(command), |service| service.policies.push(binding));
     Ok(())
 }

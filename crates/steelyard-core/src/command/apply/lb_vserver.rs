@@ -1,11 +1,11 @@
 //! Virtual servers and what is bound to them.
 
-use super::{Done, Warning, changed, made, name, text};
+use super::{Done, Warning, changed, made, name, only_one, text};
 use crate::command::Command;
-use crate::command::refusal::Refusal;
+use crate::command::refusal::{Hint, Refusal};
 use crate::command::resolve::{exists, such, target};
 use crate::config::attribute::Value;
-use crate::config::{Bindable, Config, Features, LbBinding, LbVserver};
+use crate::config::{Bindable, Config, Features, LbBinding, LbVserver, PolicyBinding};
 
 pub(super) fn add_lb_vserver(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
     let vserver = made::<LbVserver>(command);
@@ -65,8 +65,20 @@ pub(super) fn checked_vserver(config: &Config, mut vserver: LbVserver) -> Result
     }
 }
 
-/// `bind lb vserver NAME (SERVICE [-weight WEIGHT] | GROUP)`
+/// `bind lb vserver NAME (SERVICE [-weight WEIGHT] | GROUP | -policyName POLICY ... | -analyticsProfile PROFILE)`
 pub(super) fn bind_lb_vserver(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    such(&config.lb_vservers, "name", name(command))?;
+    match only_one(command, &BOUND)? {
+        "servicename" => bind_target(config, command),
+        "policyname" => bind_policy(config, command),
+        _ => bind_analytics_profile(config, command),
+    }
+}
+
+fn bind_target(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    if let Some((row, _)) = command.arguments().find(|(row, _)| OF_POLICIES.contains(&row.nitro)) {
+        return Err(Refusal::PrerequisiteMissing { argument: row.cli, needs: "policyName" });
+    }
     let vserver = such(&config.lb_vservers, "name", name(command))?;
     let (binding, service_type) = target(config, command)?;
     if service_type != vserver.service_type {
@@ -78,3 +90,71 @@ pub(super) fn bind_lb_vserver(config: &mut Config, command: &Command) -> Result<
     config.lb_vservers.change(name(command), |vserver| vserver.bindings.push(binding));
     Ok(())
 }
+
+fn bind_policy(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    if command.value("weight").is_some() {
+        return Err(Refusal::PrerequisiteMissing { argument: "weight", needs: "serviceName" });
+    }
+    let vserver = such(&config.lb_vservers, "name", name(command))?;
+    let binding = made::<PolicyBinding>(command);
+    if !binding.label_type.is_empty() && binding.label.is_none() {
+        return Err(Refusal::ArgumentMissing { argument: "labelName" });
+    }
+    if vserver.policies.find(&binding.key()).is_some() {
+        return Err(exists("policyName", &binding.policy));
+    }
+    config.lb_vservers.change(name(command), |vserver| vserver.policies.push(binding));
+    Ok(())
+}
+
+fn bind_analytics_profile(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    let vserver = such(&config.lb_vservers, "name", name(command))?;
+    let profile = text(command, "analyticsprofile").unwrap_or_default().to_owned();
+    if vserver.analytics_profiles.iter().any(|other| other.eq_ignore_ascii_case(&profile)) {
+        return Err(exists("analyticsProfile", &profile));
+    }
+    config.lb_vservers.change(name(command), |vserver| vserver.analytics_profiles.push(profile));
+    Ok(())
+}
+
+/// `unbind lb vserver NAME (SERVICE | GROUP | -policyName POLICY [-type TYPE] | -analyticsProfile PROFILE)`
+pub(super) fn unbind_lb_vserver(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    let vserver = such(&config.lb_vservers, "name", name(command))?;
+    let what = only_one(command, &BOUND)?;
+    let target = text(command, what).unwrap_or_default().to_owned();
+    let policy = made::<PolicyBinding>(command);
+    // Without a type: whichever binding of that policy there is.
+    let key = |bound: &PolicyBinding| {
+        let side = command.value("bindpoint").is_none() || bound.bind_point == policy.bind_point;
+        side && bound.policy.eq_ignore_ascii_case(&policy.policy)
+    };
+    let found = match what {
+        "servicename" => vserver.bindings.find(&target.to_ascii_lowercase()).is_some(),
+        "policyname" => vserver.policies.iter().any(key),
+        _ => vserver.analytics_profiles.iter().any(|profile| profile.eq_ignore_ascii_case(&target)),
+    };
+    let argument = BOUND.iter().find(|(nitro, _)| *nitro == what).map_or("serviceName", |(_, cli)| cli);
+    match (found, what) {
+        (false, "servicename") => return Err(Refusal::NotBound { argument, name: target }),
+        (false, _) => return Err(Refusal::NoSuch { argument, name: target, hint: Hint::Nothing }),
+        (true, _) => {}
+    }
+    config.lb_vservers.change(name(command), |vserver| match what {
+        "servicename" => {
+            vserver.bindings.remove(&target.to_ascii_lowercase());
+        }
+        "policyname" => {
+            let gone = vserver.policies.iter().find(|bound| key(bound)).map(Bindable::key);
+            gone.and_then(|key| vserver.policies.remove(&key));
+        }
+        _ => vserver.analytics_profiles.retain(|profile| !profile.eq_ignore_ascii_case(&target)),
+    });
+    Ok(())
+}
+
+/// What can be bound to a virtual server, by NITRO's name and the command line's.
+const BOUND: [(&str, &str); 3] =
+    [("servicename", "serviceName"), ("policyname", "policyName"), ("analyticsprofile", "analyticsProfile")];
+
+/// NITRO's names of what only the binding of a policy has.
+const OF_POLICIES: &[&str] = &["priority", "gotopriorityexpression", "bindpoint", "labeltype", "labelname"];

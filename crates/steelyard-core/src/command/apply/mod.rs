@@ -171,6 +171,17 @@ fn changed<T: Resource + Clone>(resource: &T, command: &Command) -> T {
     changed
 }
 
+/// Which one of those arguments, by NITRO's name and the command line's, the command gives.
+fn only_one(command: &Command, among: &[(&'static str, &'static str)]) -> Result<&'static str, Refusal> {
+    let mut given = among.iter().filter(|(nitro, _)| command.value(nitro).is_some());
+    match (given.next(), given.next(), among) {
+        (Some((nitro, _)), None, _) => Ok(nitro),
+        (Some((_, other)), Some((_, argument)), _) => Err(Refusal::Exclusive { argument, other }),
+        (None, _, [(_, argument), ..]) => Err(Refusal::ArgumentMissing { argument }),
+        (None, _, []) => Err(Refusal::NothingToSet),
+    }
+}
+
 /// What the command's object is called.
 fn name(command: &Command) -> &str {
     let key = command.arguments().find(|(row, _)| row.place == Place::Key);

@@ -1,9 +1,10 @@
 //! `unbind`.
 
 use super::group::member_key;
+use super::lb_vserver::unbind_lb_vserver;
 use super::references::remove_if_implicit;
-use super::{name, text};
-use crate::command::refusal::Refusal;
+use super::{name, only_one, text};
+use crate::command::refusal::{Hint, Refusal};
 use crate::command::resolve::{Monitored, monitored, such};
 use crate::command::{Command, Object};
 use crate::config::{Config, TCP_DEFAULT};
@@ -12,10 +13,12 @@ pub(super) fn unbind(config: &mut Config, command: &Command) -> Result<(), Refus
     match command.object() {
         Object::Service => {
             let service = such(&config.services, "name", name(command))?;
-            let monitor = text(command, "monitor_name");
-            let monitor = monitor.ok_or(Refusal::ArgumentMissing { argument: "monitorName" })?;
             let target = Monitored::Service(service.name.clone());
-            unbind_monitor(config, &target, monitor)
+            let what = [("monitor_name", "monitorName"), ("policyname", "policyName")];
+            match (only_one(command, &what)?, text(command, "policyname")) {
+                ("policyname", Some(policy)) => unbind_policy(config, command, policy),
+                _ => unbind_monitor(config, &target, text(command, "monitor_name").unwrap_or_default()),
+            }
         }
         Object::ServiceGroup => unbind_service_group(config, command),
         Object::LbVserver => unbind_lb_vserver(config, command),
@@ -26,6 +29,14 @@ pub(super) fn unbind(config: &mut Config, command: &Command) -> Result<(), Refus
         }
         _ => Err(command.unknown()),
     }
+}
+
+fn unbind_policy(config: &mut Config, command: &Command, policy: &str) -> Result<(), Refusal> {
+    let mut gone = None;
+    let key = (policy.to_ascii_lowercase(), "");
+    config.services.change(name(command), |service| gone = service.policies.remove(&key));
+    let missing = || Refusal::NoSuch { argument: "policyName", name: policy.to_owned(), hint: Hint::Nothing };
+    gone.map(|_| ()).ok_or_else(missing)
 }
 
 fn unbind_monitor(config: &mut Config, target: &Monitored, monitor: &str) -> Result<(), Refusal> {
@@ -57,18 +68,4 @@ fn unbind_service_group(config: &mut Config, command: &Command) -> Result<(), Re
             Ok(())
         }
     }
-}
-
-/// `unbind lb vserver NAME (SERVICE | GROUP)`
-fn unbind_lb_vserver(config: &mut Config, command: &Command) -> Result<(), Refusal> {
-    let vserver = such(&config.lb_vservers, "name", name(command))?;
-    let target = text(command, "servicename").ok_or(Refusal::ArgumentMissing { argument: "serviceName" })?;
-    let key = target.to_ascii_lowercase();
-    if vserver.bindings.find(&key).is_none() {
-        return Err(Refusal::NotBound { argument: "serviceName", name: target.to_owned() });
-    }
-    config.lb_vservers.change(name(command), |vserver| {
-        vserver.bindings.remove(&key);
-    });
-    Ok(())
 }
