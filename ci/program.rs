@@ -1,7 +1,7 @@
 //! How tests reach other programs: only those of `ci/packages`, by one function. Never installs anything (`make deps` does).
 //!
 //! Used by `#[path = "…/ci/program.rs"] mod program;`. What happens when a program is missing? Under CI the test fails;
-//! elsewhere it is skipped, and `make test` counts it as skipped.
+//! elsewhere it is skipped, and `make test` counts it as skipped. So is a test that the host does not permit.
 
 use std::env;
 use std::fs::OpenOptions;
@@ -20,13 +20,21 @@ pub fn program(name: &str) -> Option<Command> {
         return Some(Command::new(path));
     }
     assert!(env::var_os("CI").is_none_or(|v| v != "true"), "{name} is missing: `make deps` installs it");
-    eprintln!("SKIPPED: {name} is missing: `make deps` installs it");
+    skip(&format!("a test that needs {name}"), "`make deps` installs it");
+    None
+}
+
+/// Counts the caller's test, which ends there, as skipped; says `what` it is and what to do.
+///
+/// # Panics
+/// If it cannot be counted.
+pub fn skip(what: &str, remedy: &str) {
+    eprintln!("SKIPPED: {what}: {remedy}");
     if let Some(path) = env::var_os("STEELYARD_SKIPPED") {
         let file = OpenOptions::new().append(true).create(true).open(&path);
-        let written = file.and_then(|mut f| writeln!(f, "skipped: a test that needs {name}"));
+        let written = file.and_then(|mut f| writeln!(f, "skipped: {what}"));
         assert!(written.is_ok(), "{} cannot be written, so the test would count as passed", path.display());
     }
-    None
 }
 
 fn is_listed(list: &str, name: &str) -> bool {

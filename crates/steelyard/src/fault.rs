@@ -37,6 +37,15 @@ pub enum Fault {
         /// The answer.
         error: io::Error,
     },
+    /// `--strict`: addresses could not be added to the interface. A text for each.
+    NotGiven(Vec<String>),
+    /// `--vip manage=IFACE` cannot be done.
+    Vip {
+        /// The interface.
+        interface: String,
+        /// Why not, and what to do.
+        why: String,
+    },
     /// Services are no longer probed.
     Probing,
     /// `--no-listen`: bound services are DOWN.
@@ -108,6 +117,8 @@ impl fmt::Display for Fault {
                 reason(error)
             ),
             Fault::System { what, error } => write!(f, "cannot {what}: {}", reason(error)),
+            Fault::NotGiven(lines) => write!(f, "{}; see to it or leave out --strict", lines.join("; ")),
+            Fault::Vip { interface, why } => write!(f, "--vip manage={interface}: {why}"),
             Fault::Probing => f.write_str("probing has stopped by a fault of this program; restart it and report what was printed above"),
             Fault::ServicesDown { down, bound } => {
                 write!(f, "{down} of {} DOWN; see the list above", plural(*bound, "bound service is", "bound services are"))

@@ -3,6 +3,7 @@
 //! Owns the words of the command line and the exit codes: 0 fine, 1 the work failed, 2 it was asked for wrongly.
 //! An error is one line on standard error that says what, where and what to do.
 
+mod addresses;
 mod demo;
 mod explain;
 mod fault;

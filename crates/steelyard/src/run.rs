@@ -16,6 +16,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 use tokio::time::{MissedTickBehavior, interval};
 
+use crate::addresses::{self, Addresses, Vip};
 use crate::fault::Fault;
 use crate::listing;
 use crate::nitro;
@@ -51,6 +52,10 @@ pub struct RunArgs {
     /// Enable the features that the file uses, even if it does not say so.
     #[arg(long)]
     assume_features: bool,
+    /// Who gives this host the addresses of its virtual servers: 'host' leaves it to you, 'manage=IFACE' adds them to that
+    /// interface while they are served, announces them, and removes them in the end.
+    #[arg(long, value_name = "host|manage=IFACE", default_value = "host")]
+    vip: Vip,
 }
 
 /// What is to be served once the configuration is read.
@@ -67,6 +72,8 @@ pub struct Plan {
     pub on_failure: OnFailure,
     /// The key of its secrets.
     pub key: Keeper,
+    /// Who gives the host the addresses.
+    pub vip: Vip,
     /// Where to read it again when SIGHUP comes.
     pub source: Option<Source>,
 }
@@ -122,6 +129,7 @@ where
     M: FnOnce(Rc<State>) -> F,
 {
     let mut signals = Signals::new()?;
+    let addresses = Addresses::open(plan.vip)?;
     let hangup = plan.source.map(Hangup::new).transpose()?;
     let listener =
         nitro::listen(plan.nitro).await.map_err(|error| Fault::Management { address: plan.nitro, error })?;
@@ -132,13 +140,14 @@ where
         .map_err(|error| Fault::System { what: "start a worker", error })?;
     let ready = Rc::new(Cell::new(false));
     let (prober, probing) = start_prober(clock, report, &ready);
-    let state = Rc::new(State::new(plan.config, clock, prober.clone(), plan.key));
+    let state = Rc::new(State::new(plan.config, clock, prober.clone(), plan.key, addresses));
     spawn_local(nitro::serve(listener, Rc::clone(&state)));
     tokio::select! {
         () = prober.first_results(FIRST_RESULTS.min(state.longest_probe() + SPARE)) => {}
         () = signals.next() => return Ok(None),
     }
     open(&state, workers, plan.on_failure, report).await?;
+    spawn_local(addresses::follow(Rc::clone(&state), report.clone()));
     let mut lines = listing::served(&state, &prober, &plan.origin, management);
     lines.push("ready".to_owned());
     report.out(lines.join("\n"));
@@ -156,6 +165,7 @@ where
         () = keep_time(&state, report) => {}
         () = signals.next() => {}
     }
+    state.release_addresses().into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
     ended.map(|()| Some(state))
 }
 
@@ -167,6 +177,12 @@ async fn open(state: &State, workers: Workers, on_failure: OnFailure, report: &R
         return Err(Fault::NotOpened(failures));
     }
     failures.into_iter().for_each(|line| report.err(format!("steelyard: {line}{AGAIN}")));
+    let troubles = state.settle_addresses();
+    if on_failure == OnFailure::Exit && !troubles.is_empty() {
+        stop(state, Duration::ZERO).await;
+        return Err(Fault::NotGiven(troubles));
+    }
+    troubles.into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
     Ok(())
 }
 
@@ -176,7 +192,7 @@ async fn probe_only(plan: Plan, report: &Report) -> Result<(), Fault> {
     let clock = Clock::start();
     let quiet = |_: &Transition| ();
     let (prober, _probing) = Prober::start(clock, seed(), quiet);
-    let state = State::new(plan.config, clock, prober.clone(), plan.key);
+    let state = State::new(plan.config, clock, prober.clone(), plan.key, Addresses::open(Vip::Host)?);
     tokio::select! {
         () = prober.first_results(Duration::MAX) => {}
         () = signals.next() => return Ok(()),
@@ -210,6 +226,7 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
         threads: args.threads.map_or_else(cores, usize::from),
         on_failure,
         key: Keeper::new(&args.data, storage),
+        vip: args.vip.clone(),
         source: Some(source),
     })
 }
@@ -241,7 +258,8 @@ async fn keep_time(state: &State, report: &Report) {
             _ = second.tick() => state.sample(),
             _ = retry.tick() => {
                 if state.not_open() > 0 {
-                    state.open().into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
+                    let said = state.open().into_iter().chain(state.settle_addresses());
+                    said.for_each(|line| report.err(format!("steelyard: {line}")));
                 }
                 let so_far = state.refused_without_descriptor();
                 if so_far > refused {

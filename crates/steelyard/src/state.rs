@@ -6,7 +6,7 @@
 //! listeners bound.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -23,6 +23,7 @@ use steelyard_core::snapshot::{Snapshot, member_name};
 use steelyard_core::time::MILLISECOND_US;
 use steelyard_core::vserver::VirtualServer;
 
+use crate::addresses::Addresses;
 use crate::fault::reason;
 use crate::nitro::rates::{Rates, Recent};
 use crate::probe::Prober;
@@ -38,6 +39,7 @@ pub struct State {
     key: Keeper,
     workers: RefCell<Option<Workers>>,
     rates: RefCell<Rates>,
+    addresses: Addresses,
     /// Addresses that could not be opened at the last attempt, by virtual server.
     closed: RefCell<BTreeMap<String, BindFailure>>,
 }
@@ -50,8 +52,9 @@ struct Running {
 
 impl State {
     /// Probes what `config` has from here on; nothing is served before `publish`.
-    pub fn new(config: Config, clock: Clock, prober: Prober, key: Keeper) -> State {
+    pub fn new(config: Config, clock: Clock, prober: Prober, key: Keeper, addresses: Addresses) -> State {
         let snapshot = Arc::new(Snapshot::default().next(&config, clock.now()));
+        addresses.tell_sources(&config, &snapshot);
         prober.reconfigure(targets(&config, &snapshot, &key));
         State {
             running: RefCell::new(Running { config, snapshot }),
@@ -60,6 +63,7 @@ impl State {
             key,
             workers: RefCell::new(None),
             rates: RefCell::default(),
+            addresses,
             closed: RefCell::default(),
         }
     }
@@ -106,6 +110,7 @@ impl State {
             return Err(bound.failures().iter().map(not_open).collect());
         }
         let snapshot = Arc::new(self.snapshot().next(&config, self.clock.now()));
+        self.addresses.tell_sources(&config, &snapshot);
         self.prober.reconfigure(targets(&config, &snapshot, &self.key));
         let before = self.running.replace(Running { config, snapshot: Arc::clone(&snapshot) });
         let changes = before.config.changes_to(&self.running.borrow().config);
@@ -113,7 +118,10 @@ impl State {
             (Some(workers), Some(bound)) => workers.publish(&snapshot, bound),
             _ => Vec::new(),
         };
-        Ok((changes, self.remember(failures)))
+        drop(workers);
+        let mut said = self.remember(failures);
+        said.extend(self.settle_addresses());
+        Ok((changes, said))
     }
 
     fn remember(&self, failures: Vec<BindFailure>) -> Vec<String> {
@@ -131,6 +139,38 @@ impl State {
         };
         let closed = now.values().filter(|f| !same(f)).map(not_open);
         opened.chain(closed).collect()
+    }
+
+    /// To be called when the configuration or the host's addresses may have changed: where connections leave from, which
+    /// addresses the host is given, which it lacks. Returns a line for each trouble that is new.
+    pub fn settle_addresses(&self) -> Vec<String> {
+        let Running { config, snapshot } = &*self.running.borrow();
+        // Before they serve nothing is held yet; while they stop, transactions in progress need what is.
+        let serving = self.workers.borrow().is_some();
+        let (mut all, mut served) = (BTreeSet::new(), BTreeSet::new());
+        for vserver in snapshot.vservers() {
+            let Some(ip) = vserver.address.map(|a| a.ip()).filter(|ip| !ip.is_unspecified()) else {
+                continue;
+            };
+            all.insert(ip);
+            let closed = self.closed.borrow().contains_key(&*vserver.name);
+            if vserver.enabled && vserver.feature_enabled && !closed {
+                served.insert(ip);
+            }
+        }
+        let said = self.addresses.settle(&all, serving.then_some(&served));
+        self.addresses.tell_sources(config, snapshot);
+        said
+    }
+
+    /// Gives back every address that the host was given, for good. Returns a line for each that would not go.
+    pub fn release_addresses(&self) -> Vec<String> {
+        self.addresses.release()
+    }
+
+    /// Does this host lack the address of a virtual server?
+    fn lacks(&self, vserver: &VirtualServer) -> bool {
+        vserver.address.is_some_and(|address| self.addresses.is_absent(address.ip()))
     }
 
     /// How many addresses could not be opened at the last attempt.
@@ -153,6 +193,7 @@ impl State {
     pub fn tick(&self) {
         let now = self.clock.now();
         self.snapshot().vservers().for_each(|v| v.tick(now));
+        self.addresses.tick();
     }
 
     /// To be called once a second: what rates are made of.
@@ -182,7 +223,7 @@ impl State {
         config.lb_vservers.iter().filter_map(|v| snapshot.vserver(&v.name)).map(Arc::clone).collect()
     }
 
-    /// A virtual server's state, and why it is not UP. One whose address is not open is DOWN.
+    /// A virtual server's state, and why nobody or not everybody is served. One whose address is not open is DOWN.
     pub fn vserver_state(&self, vserver: &VirtualServer) -> (ServiceState, Option<String>) {
         if let Some(failure) = self.closed.borrow().get(&*vserver.name) {
             return (ServiceState::Down, Some(not_open(failure)));
@@ -196,6 +237,8 @@ impl State {
             _ if vserver.services().next().is_none() => Some("no service is bound".to_owned()),
             _ => Some("no bound service is UP".to_owned()),
         };
+        let absent = self.lacks(vserver).then(|| ABSENT.to_owned());
+        let why = [why, absent].into_iter().flatten().reduce(|why, absent| format!("{why}; {absent}"));
         (vserver.state(), why)
     }
 
@@ -314,3 +357,6 @@ fn spec(monitor: &LbMonitor, kind: Kind, bound_enabled: bool) -> Spec {
 fn not_open(failure: &BindFailure) -> String {
     format!("{}: cannot listen on {}: {}", failure.vserver, failure.address, reason(&failure.error))
 }
+
+/// Shown of a virtual server that is open all the same: once the host has the address, it is served there.
+const ABSENT: &str = "address not on this host";

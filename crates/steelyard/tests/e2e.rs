@@ -26,6 +26,8 @@
 //!   until the test releases them, `wait_for` a condition.
 //! - [`client`]: bytes as given (`send`), requests and strict answers (`get`, `request`, `answer`), half-close,
 //!   reset, and how a connection ends.
+//! - [`network`]: hosts in network namespaces on one wire, for what loopback cannot show; a test runs any of the above
+//!   inside one.
 //! - [`explain`]: recorded decisions, each read once more by the documented rule.
 //! - [`program`]: start with services or with a whole ns.conf, lines that it prints, NITRO, memory, signals, its end; or
 //!   run any command line to its end. When a test fails, what the program wrote is printed.
@@ -46,6 +48,8 @@ macro_rules! trials {
 
 #[path = "e2e/accounting.rs"]
 mod accounting;
+#[path = "e2e/addresses.rs"]
+mod addresses;
 #[path = "e2e/bad_input.rs"]
 mod bad_input;
 #[path = "e2e/bandwidth.rs"]
@@ -72,6 +76,8 @@ mod measured;
 mod message;
 #[path = "e2e/monitors.rs"]
 mod monitors;
+#[path = "e2e/network.rs"]
+mod network;
 #[path = "e2e/place.rs"]
 mod place;
 #[path = "e2e/program.rs"]
@@ -85,12 +91,16 @@ mod selection;
 #[path = "e2e/service.rs"]
 mod service;
 
+#[path = "../../../ci/program.rs"]
+mod installed;
+
 fn main() -> std::process::ExitCode {
     let mut arguments = libtest_mimic::Arguments::from_args();
     // Most of a test is waiting.
     arguments.test_threads.get_or_insert(6);
     // The ones that take longest begin first.
     let mut trials = bandwidth::trials();
+    trials.extend(addresses::trials());
     trials.extend(hostile::trials());
     trials.extend(conformance::trials());
     trials.extend(relaying::trials());

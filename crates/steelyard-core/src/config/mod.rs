@@ -21,6 +21,7 @@ pub mod secret;
 mod server;
 mod service;
 mod service_group;
+pub mod source;
 mod table;
 
 pub use attribute::CodeRange;

@@ -28,7 +28,7 @@ resource! {
         /// Mask of its subnet.
         netmask: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED), Required("netmask", "netmask", Kind::Ip);
         /// What it is for.
-        kind: IpType = IpType::Snip, Option("type", "type", Kind::Word(IpType::WORDS)).at_add().traffic();
+        kind: IpType = IpType::Snip, Option("type", "type", Kind::Word(IpType::WORDS)).at_add();
         /// ENABLED: a route to the address alone is advertised.
         host_route: Option<bool> = None, Option("hostRoute", "hostroute", Kind::Switch).traffic();
         /// Tag of that route.

@@ -16,6 +16,7 @@ use std::time::Duration;
 use steelyard_core::service::Service;
 use steelyard_core::vserver::VirtualServer;
 
+use crate::addresses::Vip;
 use crate::explain;
 use crate::fault::Fault;
 use crate::nitro::rates::Counts;
@@ -69,6 +70,7 @@ fn demonstrate(args: &DemoArgs, report: &Report) -> Result<(), Fault> {
         threads: 1,
         on_failure: OnFailure::Exit,
         key: Keeper::in_memory(),
+        vip: Vip::Host,
         source: None,
     };
     let companions = Companions::start(services, vserver)

@@ -33,6 +33,7 @@ use steelyard_core::time::Time;
 use driver::Worker;
 use mailbox::{Listen, Mailbox, Message};
 pub use options::leave_from;
+pub use sys::{send_frame, watch};
 
 /// The program's one data-plane clock: monotonic microseconds since it was started. All workers and the control
 /// thread hold copies of the same one.

@@ -3,7 +3,9 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+
+use tokio::io::unix::AsyncFd;
 
 /// TCP segments sent and received on a connection so far; 0 when the kernel does not say.
 pub(super) fn tcp_segments(socket: BorrowedFd<'_>) -> u64 {
@@ -44,4 +46,32 @@ pub(super) fn bind_address_no_port(socket: BorrowedFd<'_>) -> io::Result<()> {
         )
     };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Sends a whole Ethernet frame on the interface of that index by a raw packet socket.
+pub fn send_frame(socket: BorrowedFd<'_>, index: u32, frame: &[u8]) -> io::Result<()> {
+    // SAFETY: `sockaddr_ll` is plain integers, for which zero bytes are valid.
+    let mut to: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    to.sll_family = libc::AF_PACKET as libc::sa_family_t;
+    to.sll_ifindex = libc::c_int::try_from(index).map_err(|_| io::ErrorKind::InvalidInput)?;
+    // SAFETY: `frame` is readable for its length and `to` for its size, and both outlive the call; the descriptor is
+    // open because it is borrowed. The kernel only reads.
+    let result = unsafe {
+        libc::sendto(
+            socket.as_raw_fd(),
+            frame.as_ptr().cast(),
+            frame.len(),
+            libc::MSG_DONTWAIT,
+            (&raw const to).cast(),
+            size_of::<libc::sockaddr_ll>() as libc::socklen_t,
+        )
+    };
+    if result >= 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// A descriptor that tasks of the control thread can wait for.
+pub fn watch(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    // SAFETY: an `OwnedFd` names the same open descriptor for as long as it lives, and it lives in what is returned, which
+    // takes it out of the runtime's epoll instance before it is closed.
+    Ok(unsafe { AsyncFd::register(descriptor) }?)
 }

@@ -27,6 +27,8 @@ pub enum Then {
 pub struct Entry {
     /// Which connection it came on, from 0. Probes open connections too, without a request.
     pub connection: usize,
+    /// Where that connection came from.
+    pub peer: SocketAddr,
     /// The request; without its body if the handler was called with the head alone.
     pub request: Message,
     /// When its head was complete.
@@ -326,7 +328,7 @@ fn serve_requests(stream: &mut BufReader<TcpStream>, connection: usize, shared: 
         if shared.reads == Reads::Bodies {
             read_body(stream, &mut request, Body::Framed)?;
         }
-        let nth = begin(shared, connection, &request);
+        let nth = begin(shared, (connection, stream.get_ref().peer_addr()?), &request);
         let then = (shared.handler)(&mut Exchange { request, nth, stream });
         lock(&shared.log)[nth].ended_at = Some(Instant::now());
         match then? {
@@ -340,9 +342,10 @@ fn serve_requests(stream: &mut BufReader<TcpStream>, connection: usize, shared: 
     Ok(())
 }
 
-fn begin(shared: &Shared, connection: usize, request: &Message) -> usize {
+fn begin(shared: &Shared, (connection, peer): (usize, SocketAddr), request: &Message) -> usize {
     let mut log = lock(&shared.log);
-    log.push(Entry { connection, request: request.clone(), began_at: Instant::now(), ended_at: None });
+    let (request, began_at) = (request.clone(), Instant::now());
+    log.push(Entry { connection, peer, request, began_at, ended_at: None });
     log.len() - 1
 }
 
