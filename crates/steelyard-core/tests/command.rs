@@ -34,10 +34,10 @@ fn what_is_printed_reads_back() {
     for file in files() {
         let text = std::fs::read_to_string(&file).unwrap();
         let first = read(text.split("=== refused\n").next().unwrap().as_bytes(), "first");
-        let printed = print(&first.config);
+        let printed = print(&first.config).ns_conf;
         let second = read(printed.as_bytes(), "printed");
         assert_eq!(second.refused, [], "{}:\n{printed}", file.display());
-        assert_eq!(print(&second.config), printed);
+        assert_eq!(print(&second.config).ns_conf, printed);
         assert_eq!(second.config, first.config, "{}:\n{printed}", file.display());
     }
 }
@@ -48,7 +48,7 @@ fn outcome(input: &str) -> String {
     for refused in &reading.refused {
         writeln!(text, "{refused}").unwrap();
     }
-    text + "=== configuration\n" + &print(&reading.config)
+    text + "=== configuration\n" + &print(&reading.config).ns_conf
 }
 
 fn files() -> Vec<PathBuf> {

@@ -183,7 +183,7 @@ proptest! {
             }
             is_whole(&config);
         }
-        let printed = print(&config);
+        let printed = print(&config).ns_conf;
         let again = read(printed.as_bytes(), "printed");
         prop_assert_eq!(&again.refused, &[], "{}", printed);
         prop_assert_eq!(&again.config, &config, "{}", printed);

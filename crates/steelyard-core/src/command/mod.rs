@@ -5,7 +5,9 @@
 
 mod abbreviation;
 mod apply;
+mod catalogue;
 mod form;
+mod keep;
 pub mod lex;
 mod nearest;
 mod parse;
@@ -22,7 +24,7 @@ mod words;
 
 pub use apply::{Done, Warning, apply};
 pub use parse::{Parsed, parse};
-pub use print::print;
+pub use print::{Printed, print};
 pub use read::{Line, Outcome, Place, Reading, Refused, read, run_line};
 pub use refusal::{Allowed, Hint, Refusal};
 pub use seal::{CannotSeal, Forget, Seal};

@@ -4,12 +4,12 @@
 //! kept beside it, for the message of a refusal that only `apply` can give.
 
 use super::abbreviation::{Match, find};
+use super::catalogue::{Entry, Head, head};
 use super::form::{Form, OptionForm, form};
 use super::lex::Word;
 use super::nearest::nearest;
 use super::refusal::Refusal;
 use super::seal;
-use super::vocabulary::{GROUPS, NOT_CARRIED_GROUPS, NOT_CARRIED_OBJECTS, NOT_CARRIED_VERBS, OBJECTS};
 use super::{Builder, Command, Object, Seal, Verb};
 use crate::config::attribute::{Kind, Row};
 use crate::config::other::DEVICE_NUMBER;
@@ -67,107 +67,46 @@ impl Parsed {
     }
 }
 
+/// What a line says.
+#[derive(Debug)]
+pub(super) enum Said {
+    /// A command of this program.
+    Command(Parsed),
+    /// One that is kept as it stands.
+    Kept(Entry),
+}
+
 /// Makes a command of the words of a line.
 ///
 /// # Errors
-/// [`Refusal`] and the column of the word at fault.
+/// [`Refusal`] and the column of the word at fault. A command that is only kept is refused, too.
 pub fn parse(words: &[Word]) -> Result<Parsed, (Refusal, usize)> {
+    match understand(words)? {
+        Said::Command(parsed) => Ok(parsed),
+        Said::Kept(_) => {
+            let what: Vec<&str> = words.iter().take(3).map(|word| word.text.as_str()).collect();
+            Err((Refusal::NotCarried { argument: None, what: what.join(" "), carried: &[] }, 1))
+        }
+    }
+}
+
+/// Makes a command of the words of a line, or tells how it is kept.
+///
+/// # Errors
+/// [`Refusal`] and the column of the word at fault.
+pub(super) fn understand(words: &[Word]) -> Result<Said, (Refusal, usize)> {
     let end = words.last().map_or(1, |last| last.column + last.text.chars().count() + 1);
-    let mut head = Head { words, used: 0, end };
-    let verb = head.verb()?;
-    let (object, group_column) = head.object(verb)?;
+    let (verb, object, column, used) = match head(words, end)? {
+        Head::Kept(entry) => return Ok(Said::Kept(entry)),
+        Head::Command { verb, object, column, used } => (verb, object, column, used),
+    };
     let form = form(verb, object).ok_or_else(|| {
         let command = format!("{} {}", verb.text(), object.text());
-        (Refusal::UnknownCommand { word: command, nearest: None }, group_column)
+        (Refusal::UnknownCommand { word: command, nearest: None }, column)
     })?;
     Arguments { form: &form, builder: Builder::new(verb, object, &form), columns: Vec::new() }
-        .read(&words[head.used..], end)
-}
-
-/// Are these the first words of a command, the first in full?
-pub(super) fn begins_command(verb: &str, object: &str) -> bool {
-    let verbs = Verb::ALL.iter().map(|verb| verb.text()).chain(NOT_CARRIED_VERBS.iter().copied());
-    let first = |text: &'static str| text.split(' ').next().unwrap_or(text);
-    let objects = OBJECTS.iter().map(|(text, _)| first(text)).chain(NOT_CARRIED_OBJECTS.iter().copied());
-    verbs.into_iter().any(|known| known.eq_ignore_ascii_case(verb))
-        && matches!(find(object, objects), Match::One(_))
-}
-
-/// The first words of a line: what to do to what.
-struct Head<'w> {
-    words: &'w [Word],
-    used: usize,
-    end: usize,
-}
-
-impl Head<'_> {
-    fn verb(&mut self) -> Result<Verb, (Refusal, usize)> {
-        let carried = || Verb::ALL.iter().map(|verb| verb.text());
-        let (found, column) = self.next(carried().collect(), NOT_CARRIED_VERBS)?;
-        match Verb::ALL.into_iter().find(|verb| verb.text() == found) {
-            Some(verb) => Ok(verb),
-            None => Err((self.not_carried(found.to_owned()), column)),
-        }
-    }
-
-    /// The object, and the column at which it begins.
-    fn object(&mut self, verb: Verb) -> Result<(Object, usize), (Refusal, usize)> {
-        let mut carried: Vec<&'static str> = Vec::new();
-        for (text, _) in OBJECTS {
-            let first = text.split(' ').next().unwrap_or(text);
-            if !carried.contains(&first) {
-                carried.push(first);
-            }
-        }
-        let (first, column) = self.next(carried, NOT_CARRIED_OBJECTS)?;
-        let text = match GROUPS.iter().find(|(group, _)| *group == first) {
-            None => first.to_owned(),
-            Some((group, not_carried)) => {
-                let inside =
-                    OBJECTS.iter().filter_map(|(text, _)| text.strip_prefix(group)?.strip_prefix(' '));
-                let (second, _) = self.next(inside.collect(), not_carried)?;
-                format!("{group} {second}")
-            }
-        };
-        match OBJECTS.iter().find(|(known, _)| *known == text) {
-            Some((_, object)) => Ok((*object, column)),
-            None => Err((self.not_carried(format!("{} {text}", verb.text())), column)),
-        }
-    }
-
-    /// Takes the next word as one of those.
-    fn next(
-        &mut self,
-        carried: Vec<&'static str>,
-        not_carried: &[&'static str],
-    ) -> Result<(&'static str, usize), (Refusal, usize)> {
-        let Some(word) = self.words.get(self.used) else {
-            return Err((Refusal::Incomplete { expected: carried }, self.end));
-        };
-        self.used += 1;
-        let all = || carried.iter().chain(not_carried).copied();
-        let text = word.text.clone();
-        match find(&text, all()) {
-            Match::One(found) => Ok((found, word.column)),
-            Match::Several(candidates) => {
-                Err((Refusal::AmbiguousCommand { word: text, candidates }, word.column))
-            }
-            Match::None => {
-                let nearest = nearest(&text, all());
-                Err((Refusal::UnknownCommand { word: text, nearest }, word.column))
-            }
-        }
-    }
-
-    /// A known command that is not carried, with the next word if that is part of its name.
-    fn not_carried(&self, mut what: String) -> Refusal {
-        let in_group = what.rsplit(' ').next().is_some_and(|last| NOT_CARRIED_GROUPS.contains(&last));
-        if let Some(next) = self.words.get(self.used).filter(|_| in_group) {
-            what.push(' ');
-            what.push_str(&next.text);
-        }
-        Refusal::NotCarried { argument: None, what, carried: &[] }
-    }
+        .read(&words[used..], end)
+        .map(Said::Command)
 }
 
 /// The rest of a line: words and options.

@@ -2,57 +2,123 @@
 //! is at its default is left out.
 
 use super::value::write;
+use super::{Object, Verb, keep};
 use crate::config::attribute::{Attribute, Place, Resource};
-use crate::config::{Config, LbBinding, LbMonitor, LbParameter, MonitorBinding, PolicyBinding};
+use crate::config::kept::Rank;
+use crate::config::{Config, LbBinding, LbMonitor, MonitorBinding, PolicyBinding, Service, ServiceGroup};
 
-/// The lines of a configuration, each with its line end.
-pub fn print(config: &Config) -> String {
+/// A configuration as text.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Printed {
+    /// What an appliance would load: NetScaler's commands alone.
+    pub ns_conf: String,
+    /// What only this program understands.
+    pub steelyard_conf: String,
+}
+
+/// The lines of a configuration, each with its line end: of every place in the file first those that were kept, then
+/// the resources.
+pub fn print(config: &Config) -> Printed {
     let mut out = String::new();
+    if !config.kept.of(Rank::Header).iter().any(|kept| keep::is_version(&kept.text)) {
+        out.push_str(keep::VERSION);
+        out.push('\n');
+    }
+    for rank in Rank::ALL {
+        config.kept.of(rank).iter().for_each(|kept| keep::write(kept, &mut out));
+        resources(config, rank, &mut out);
+    }
+    Printed { ns_conf: out, steelyard_conf: String::new() }
+}
+
+/// The place of a command in a saved file.
+pub(super) fn rank(verb: Verb, object: Object) -> Rank {
+    let binds = matches!(verb, Verb::Bind | Verb::Unbind);
+    match object {
+        Object::NsConfig => Rank::Config,
+        Object::NsFeature => Rank::Features,
+        Object::NsMode => Rank::Modes,
+        Object::NsHostName | Object::NsIp | Object::NsParam => Rank::System,
+        Object::NetProfile => Rank::Network,
+        Object::Server => Rank::Servers,
+        Object::Service if binds => Rank::ServiceBindings,
+        Object::Service => Rank::Services,
+        Object::ServiceGroup if binds => Rank::ServiceGroupBindings,
+        Object::ServiceGroupMember => Rank::ServiceGroupBindings,
+        Object::ServiceGroup => Rank::ServiceGroups,
+        Object::LbParameter => Rank::Parameters,
+        Object::LbVserver | Object::LbGroup if binds => Rank::VserverBindings,
+        Object::LbVserver => Rank::LbVservers,
+        Object::LbGroup => Rank::OtherVservers,
+        Object::LbMonitor => Rank::Monitors,
+    }
+}
+
+/// The resources of one place.
+fn resources(config: &Config, rank: Rank, out: &mut String) {
+    match rank {
+        Rank::Features => features(config, out),
+        Rank::System => config.ns_ips.iter().for_each(|ip| add(ip, out)),
+        Rank::Network => config.net_profiles.iter().for_each(|profile| add(profile, out)),
+        Rank::Servers => config.servers.iter().for_each(|server| add(server, out)),
+        Rank::Services => config.services.iter().for_each(|service| add(service, out)),
+        Rank::ServiceGroups => config.service_groups.iter().for_each(|group| add(group, out)),
+        Rank::Parameters => changed(&config.lb_parameter, out),
+        Rank::LbVservers => config.lb_vservers.iter().for_each(|vserver| add(vserver, out)),
+        Rank::VserverBindings => vserver_bindings(config, out),
+        Rank::Monitors => monitors(config, out),
+        Rank::ServiceBindings => config.services.iter().for_each(|service| service_bindings(service, out)),
+        Rank::ServiceGroupBindings => {
+            config.service_groups.iter().for_each(|group| group_bindings(group, out))
+        }
+        Rank::Header | Rank::Config | Rank::Modes | Rank::OtherVservers | Rank::Bindings | Rank::Last => {}
+    }
+}
+
+fn features(config: &Config, out: &mut String) {
     let features: Vec<&str> = config.features.iter().collect();
     if !features.is_empty() {
         out.push_str(&format!("enable ns feature {}\n", features.join(" ")));
     }
-    config.ns_ips.iter().for_each(|ip| add(ip, &mut out));
-    config.net_profiles.iter().for_each(|profile| add(profile, &mut out));
-    config.servers.iter().for_each(|server| add(server, &mut out));
-    config.services.iter().for_each(|service| add(service, &mut out));
-    config.service_groups.iter().for_each(|group| add(group, &mut out));
-    if config.lb_parameter != LbParameter::default() {
-        line("set", &config.lb_parameter, &LbParameter::default(), &mut out);
+}
+
+/// What there is one of, if it was changed.
+fn changed<T: Resource + Default + PartialEq>(resource: &T, out: &mut String) {
+    if *resource != T::default() {
+        line("set", resource, &T::default(), out);
     }
-    config.lb_vservers.iter().for_each(|vserver| add(vserver, &mut out));
+}
+
+fn vserver_bindings(config: &Config, out: &mut String) {
     for vserver in &config.lb_vservers {
-        vserver.bindings.iter().for_each(|binding| bind(&vserver.name, binding, &mut out));
+        vserver.bindings.iter().for_each(|binding| bind(&vserver.name, binding, out));
         for binding in &vserver.policies {
-            head("bind lb vserver", &vserver.name, &mut out);
-            attributes(binding, &PolicyBinding::default(), &mut out);
+            head("bind lb vserver", &vserver.name, out);
+            attributes(binding, &PolicyBinding::default(), out);
         }
         for profile in &vserver.analytics_profiles {
-            head("bind lb vserver", &vserver.name, &mut out);
+            head("bind lb vserver", &vserver.name, out);
             out.push_str(" -analyticsProfile");
-            word(profile, &mut out);
+            word(profile, out);
             out.push('\n');
         }
     }
-    monitors(config, &mut out);
-    for service in &config.services {
-        service.monitors.iter().for_each(|binding| bind_monitor("service", &service.name, binding, &mut out));
-        for binding in &service.policies {
-            head("bind service", &service.name, &mut out);
-            attributes(binding, &PolicyBinding::default(), &mut out);
-        }
+}
+
+fn service_bindings(service: &Service, out: &mut String) {
+    service.monitors.iter().for_each(|binding| bind_monitor("service", &service.name, binding, out));
+    for binding in &service.policies {
+        head("bind service", &service.name, out);
+        attributes(binding, &PolicyBinding::default(), out);
     }
-    for group in &config.service_groups {
-        for member in &group.members {
-            head("bind serviceGroup", &group.name, &mut out);
-            attributes(member, &Default::default(), &mut out);
-        }
-        group
-            .monitors
-            .iter()
-            .for_each(|binding| bind_monitor("serviceGroup", &group.name, binding, &mut out));
+}
+
+fn group_bindings(group: &ServiceGroup, out: &mut String) {
+    for member in &group.members {
+        head("bind serviceGroup", &group.name, out);
+        attributes(member, &Default::default(), out);
     }
-    out
+    group.monitors.iter().for_each(|binding| bind_monitor("serviceGroup", &group.name, binding, out));
 }
 
 /// Built-in monitors are there without a line; one that was changed is set, one that was removed is removed.

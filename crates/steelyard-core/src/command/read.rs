@@ -10,14 +10,17 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 use super::apply::apply_all;
-use super::parse::{Parsed, parse};
+use super::catalogue::Entry;
+use super::keep::{self, Item};
+use super::parse::{Parsed, Said, understand};
+use super::print::rank;
 use super::refusal::Refusal;
 use super::resolve::Search;
 use super::text::{self, Content, LogicalLine};
 use super::{Command, Done, Forget, Object, Verb, Warning, lex};
 use crate::config::Config;
 use crate::config::attribute::{Effect, Host, Place as RowPlace, Value};
-use crate::config::kept::Class;
+use crate::config::kept::{Class, Kept, Rank};
 
 /// What a file came to.
 #[derive(Debug, Default)]
@@ -103,7 +106,7 @@ pub fn read(file: &[u8], name: &str) -> Reading {
     reader.finish(name)
 }
 
-/// Applies one line; `None` when it is empty or a comment.
+/// Applies one line, or keeps it; `None` when it is empty or a comment. A query leaves nothing to keep.
 ///
 /// # Errors
 /// [`Refusal`] and the column that it is about. The configuration is unchanged then.
@@ -115,7 +118,16 @@ pub fn run_line(config: &mut Config, line: &str) -> Result<Option<Done>, (Refusa
     if words.is_empty() {
         return Ok(None);
     }
-    let mut parsed = parse(&words)?;
+    let mut parsed = match understand(&words)? {
+        Said::Command(parsed) => parsed,
+        Said::Kept(entry) => {
+            if entry.class.is_live() {
+                let text = keep::command(line, &words);
+                config.kept.push(Kept { text, class: entry.class, rank: entry.rank });
+            }
+            return Ok(Some(Done::default()));
+        }
+    };
     parsed.seal(&Forget)?;
     apply_all(config, parsed.commands()).map(Some).map_err(|mut refusal| {
         Search::default().explain(config, parsed.object(), &mut refusal);
@@ -135,10 +147,19 @@ impl Line {
 struct Reader {
     config: Config,
     lines: Vec<Line>,
+    /// Everything in the file, in order.
+    seen: Vec<Seen>,
     /// Lines that name what nothing has, by that name in lower case.
     waiting: BTreeMap<String, Vec<Waiting>>,
     /// Refused lines that name what nothing has and do not wait for it.
     unexplained: Vec<(usize, Object)>,
+}
+
+/// What stands in the file.
+enum Seen {
+    Comment(String),
+    /// One of the lines. If it is kept: the command alone, and its place.
+    Line(usize, Option<(String, Rank)>),
 }
 
 /// A command that waits for a name.
@@ -153,23 +174,31 @@ struct Waiting {
 impl Reader {
     fn line(&mut self, line: LogicalLine<'_>) {
         let text = line.text().into_owned();
+        let mut parsed = None;
+        let mut kept = None;
         let outcome = match line.content {
-            Content::Comment => return,
-            Content::Noise => Outcome::Kept { class: Class::Inert, effect: Effect::Inert },
+            Content::Comment => return self.seen.push(Seen::Comment(text)),
+            Content::Noise => INERT,
             Content::Wrong { column, refusal } => Outcome::Refused { column, refusal },
-            Content::Command { words, .. } => {
-                match parse(&words).and_then(|mut parsed| parsed.seal(&Forget).map(|()| parsed)) {
-                    Err((refusal, column)) => Outcome::Refused { column, refusal },
-                    Ok(parsed) => {
-                        let outcome = Outcome::Refused { column: 1, refusal: Refusal::NothingToSet };
-                        self.lines.push(Line { number: line.number, text, outcome });
-                        let tries = TRIES + words.len();
-                        return self.run(Waiting { line: self.lines.len() - 1, parsed, tries });
-                    }
+            Content::Command { words, .. } => match understand(&words).and_then(sealed) {
+                Err((refusal, column)) => Outcome::Refused { column, refusal },
+                Ok(Said::Kept(Entry { class, effect, rank })) => {
+                    kept = Some((keep::command(&text, &words), rank));
+                    Outcome::Kept { class, effect }
                 }
-            }
+                Ok(Said::Command(command)) if matches!(command.verb(), Verb::Show | Verb::Stat) => INERT,
+                Ok(Said::Command(command)) => {
+                    parsed = Some((command, TRIES + words.len()));
+                    Outcome::Refused { column: 1, refusal: Refusal::NothingToSet }
+                }
+            },
         };
+        let index = self.lines.len();
         self.lines.push(Line { number: line.number, text, outcome });
+        self.seen.push(Seen::Line(index, kept));
+        if let Some((parsed, tries)) = parsed {
+            self.run(Waiting { line: index, parsed, tries });
+        }
     }
 
     /// Tries a command, and then whoever waited for what it adds.
@@ -223,6 +252,7 @@ impl Reader {
                 search.explain(&self.config, object, refusal);
             }
         }
+        self.config.kept = keep::kept(self.seen.into_iter().map(|seen| item(seen, &self.lines)));
         let refused = |line: &Line| match &line.outcome {
             Outcome::Refused { column, refusal } => {
                 let (line, column) = line.place(*column);
@@ -233,6 +263,35 @@ impl Reader {
         };
         let refused = self.lines.iter().filter_map(refused).collect();
         Reading { config: self.config, refused, lines: self.lines }
+    }
+}
+
+/// Seals the secrets of a command.
+fn sealed(mut said: Said) -> Result<Said, (Refusal, usize)> {
+    if let Said::Command(parsed) = &mut said {
+        parsed.seal(&Forget)?;
+    }
+    Ok(said)
+}
+
+/// What is to be kept of a line, now that it is known what came of it.
+fn item(seen: Seen, lines: &[Line]) -> Item {
+    let (index, kept) = match seen {
+        Seen::Comment(text) => return Item::Comment(text),
+        Seen::Line(index, kept) => (index, kept),
+    };
+    let Line { text, outcome, .. } = &lines[index];
+    match (outcome, kept) {
+        (Outcome::Applied { commands, .. }, _) => Item::Applied(
+            commands.first().map_or(Rank::Last, |command| rank(command.verb(), command.object())),
+        ),
+        (Outcome::Kept { class, .. }, Some((text, rank))) if class.is_live() => {
+            Item::Command { text, class: *class, rank }
+        }
+        (Outcome::Kept { class, .. }, _) => Item::Aside { text: text.clone(), class: *class },
+        (Outcome::Refused { refusal, .. }, _) => {
+            Item::Aside { text: text.clone(), class: Class::Refused(refusal.code()) }
+        }
     }
 }
 
@@ -274,6 +333,8 @@ impl fmt::Display for Place {
     }
 }
 
+/// What came of what configures nothing.
+const INERT: Outcome = Outcome::Kept { class: Class::Inert, effect: Effect::Inert };
 /// How often a waiting command is tried besides once for each of its words: names that several kinds of objects have
 /// may wake it in vain.
 const TRIES: usize = 8;

@@ -240,7 +240,7 @@ fn is_shell_prompt(first: &[u8]) -> bool {
 fn begins_command(line: &[u8]) -> bool {
     let mut words = line.split(|byte| is_blank(*byte)).filter(|word| !word.is_empty());
     match (words.next().map(std::str::from_utf8), words.next().map(std::str::from_utf8)) {
-        (Some(Ok(verb)), Some(Ok(object))) => super::parse::begins_command(verb, object),
+        (Some(Ok(verb)), Some(Ok(object))) => super::catalogue::begins_command(verb, object),
         _ => false,
     }
 }

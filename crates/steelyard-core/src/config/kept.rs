@@ -2,11 +2,16 @@
 //!
 //! Owns their text, class and place in a saved file; never their meaning (`command::catalogue` knows that). The hard
 //! question is where a line goes when the rest is printed anew: each has a rank, the place of its command in a file that
-//! the appliance would save, and lines of one rank stay in the order in which they came.
+//! the appliance would save, and lines of one rank stay in the order in which they came. So whatever a line refers to
+//! stands before it, as long as each rank comes after those that its commands refer to.
 
 /// The lines that were kept.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct KeptLines(Vec<Kept>);
+#[derive(Clone, Debug, Default)]
+pub struct KeptLines {
+    places: [Vec<Kept>; Rank::ALL.len()],
+    /// Is there a command in the last place?
+    removed: bool,
+}
 
 /// One of them.
 #[derive(Clone, Debug)]
@@ -26,34 +31,48 @@ pub enum Class {
     Stored,
     /// It configures the host: addresses, routes, VLANs.
     Host,
-    /// It means nothing here: a query, output that was pasted.
+    /// It means nothing here: a query, output that was pasted. It is written back as a comment, so that an appliance
+    /// that loads the file does not restart at that line.
     Inert,
-    /// It is no valid command; the number is NITRO's code.
+    /// It is no valid command; the number is NITRO's code. It is written back as a comment.
     Refused(u16),
     /// A comment.
     Comment,
 }
 
-/// Places in a saved file, in their order (`spec/cli.md` 6). Each lies before the resources of the same name.
+impl Class {
+    /// Is it a command that a saved file has as such?
+    pub fn is_live(self) -> bool {
+        matches!(self, Class::Stored | Class::Host)
+    }
+}
+
+/// Places in a saved file, in their order (`spec/cli.md` 6). Each has first the kept lines, then the resources.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Rank {
     /// The two lines at the top.
     Header,
-    /// `set ns config`, features, modes, users, addresses, policies, profiles.
+    /// `set ns config`.
+    Config,
+    /// `enable ns feature`.
+    Features,
+    /// `enable ns mode`.
+    Modes,
+    /// Users, interfaces, VLANs; then `set ns hostName`, `add ns ip`, `set ns param`.
     System,
-    /// `add server`.
+    /// What needs the addresses: `bind vlan`; then `add netProfile`.
+    Network,
+    /// Profiles, pattern sets, expressions; then `add server`.
     Servers,
     /// `add service`.
     Services,
     /// `add serviceGroup`.
     ServiceGroups,
-    /// Certificates, authentication.
-    Certificates,
-    /// `set lb parameter`.
+    /// Authentication, certificates; then `set lb parameter`.
     Parameters,
     /// `add lb vserver`.
     LbVservers,
-    /// What names virtual servers: content switching, GSLB, VPN, `lb group`.
+    /// What names virtual servers: content switching, GSLB, VPN, policies and their actions; then `add lb group`.
     OtherVservers,
     /// `bind lb vserver`, and the bindings of the others.
     VserverBindings,
@@ -65,34 +84,110 @@ pub enum Rank {
     ServiceGroupBindings,
     /// Routes, TLS of services and virtual servers, global bindings.
     Bindings,
-    /// What takes something away, and all that follows it.
+    /// What removes or renames something, and all that follows it.
     Last,
+}
+
+impl Rank {
+    /// Every rank, in order.
+    pub const ALL: [Rank; 18] = [
+        Rank::Header,
+        Rank::Config,
+        Rank::Features,
+        Rank::Modes,
+        Rank::System,
+        Rank::Network,
+        Rank::Servers,
+        Rank::Services,
+        Rank::ServiceGroups,
+        Rank::Parameters,
+        Rank::LbVservers,
+        Rank::OtherVservers,
+        Rank::VserverBindings,
+        Rank::Monitors,
+        Rank::ServiceBindings,
+        Rank::ServiceGroupBindings,
+        Rank::Bindings,
+        Rank::Last,
+    ];
 }
 
 impl KeptLines {
     /// All, in the order of a saved file.
-    pub fn iter(&self) -> std::slice::Iter<'_, Kept> {
-        self.0.iter()
+    pub fn iter(&self) -> impl Iterator<Item = &Kept> {
+        self.places.iter().flatten()
     }
 
     /// Those of one place.
-    pub fn of(&self, rank: Rank) -> impl Iterator<Item = &Kept> {
-        self.0.iter().filter(move |kept| kept.rank == rank)
+    pub fn of(&self, rank: Rank) -> &[Kept] {
+        &self.places[rank as usize]
     }
 
     /// Puts a line behind the others of its place.
     pub fn push(&mut self, kept: Kept) {
-        let position = self.0.partition_point(|other| other.rank <= kept.rank);
-        self.0.insert(position, kept);
+        let rank = self.rank_for(kept.class, kept.rank);
+        self.removed |= rank == Rank::Last && kept.class.is_live();
+        self.places[rank as usize].push(Kept { rank, ..kept });
+    }
+
+    /// The place that a line of that class and rank would get. Behind a command that removes or renames something the
+    /// order alone says what is left: every command that comes after it stays after it.
+    pub fn rank_for(&self, class: Class, rank: Rank) -> Rank {
+        if self.removed && class.is_live() { Rank::Last } else { rank }
     }
 }
 
-/// A comment's place follows from the command after it, and that may be gone: its text alone counts.
+/// The same lines in the same order.
+impl PartialEq for KeptLines {
+    fn eq(&self, other: &KeptLines) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for KeptLines {}
+
+/// The place of what is no command follows from the command after it, and that may be gone: it does not count.
 impl PartialEq for Kept {
     fn eq(&self, other: &Kept) -> bool {
-        let placed = self.class == Class::Comment || self.rank == other.rank;
+        let placed = !self.class.is_live() || self.rank == other.rank;
         self.text == other.text && self.class == other.class && placed
     }
 }
 
 impl Eq for Kept {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored(text: &str, rank: Rank) -> Kept {
+        Kept { text: text.to_owned(), class: Class::Stored, rank }
+    }
+
+    fn texts(lines: &KeptLines) -> Vec<&str> {
+        lines.iter().map(|kept| kept.text.as_str()).collect()
+    }
+
+    #[test]
+    fn lines_stand_by_rank_and_then_as_they_came() {
+        let mut lines = KeptLines::default();
+        lines.push(stored("bind cs vserver c -policyName p", Rank::VserverBindings));
+        lines.push(stored("add cs action a", Rank::OtherVservers));
+        lines.push(stored("add cs policy p", Rank::OtherVservers));
+        assert_eq!(texts(&lines), ["add cs action a", "add cs policy p", "bind cs vserver c -policyName p"]);
+    }
+
+    #[test]
+    fn what_follows_a_removal_stays_behind_it() {
+        let mut lines = KeptLines::default();
+        lines.push(stored("add cs policy p", Rank::OtherVservers));
+        lines.push(stored("rm cs policy p", Rank::Last));
+        lines.push(stored("add cs policy p -url /new", Rank::OtherVservers));
+        assert_eq!(texts(&lines), ["add cs policy p", "rm cs policy p", "add cs policy p -url /new"]);
+    }
+
+    #[test]
+    fn every_rank_has_its_own_place() {
+        assert!(Rank::ALL.iter().enumerate().all(|(index, rank)| *rank as usize == index));
+    }
+}
