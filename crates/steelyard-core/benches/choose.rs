@@ -87,7 +87,7 @@ fn virtual_server(n: usize, keys: Keys) -> VirtualServer {
         method: name,
         client_timeout_s: 180,
         enabled: true,
-        feature_enabled: true,
+        closed: Box::default(),
         live: Arc::default(),
         picker,
         seat,

@@ -13,12 +13,13 @@ use crate::balance::setup::{Bound, Setup};
 use crate::balance::slow_start::{SlowStart, Unit};
 use crate::balance::startup::StartupReason;
 use crate::balance::{self, Measures};
+use crate::config::guard::Guards;
 use crate::config::{Config, Features, LbBinding, LbVserver, RequestUnit, ServiceGroup};
 use crate::service::Service;
 use crate::service::hot::Lines;
 use crate::sync::Arc;
 use crate::time::Time;
-use crate::vserver::VirtualServer;
+use crate::vserver::{Closed, VirtualServer};
 
 /// What workers decide on. Replaced as a whole; live objects in it are shared with its predecessor.
 #[derive(Clone)]
@@ -31,8 +32,9 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The view of `config` that follows this one. Its pickers take over at once, so build one only to publish it.
-    pub fn next(&self, config: &Config, now: Time) -> Snapshot {
+    /// The view of `config` that follows this one; what has guards is closed. Its pickers take over at once, so build one
+    /// only to publish it.
+    pub fn next(&self, config: &Config, guards: &Guards, now: Time) -> Snapshot {
         let services = self.live_services(config);
         let mut next = Snapshot {
             generation: self.generation + 1,
@@ -46,7 +48,7 @@ impl Snapshot {
         for (name, setup) in setups {
             let Some(vserver) = config.lb_vservers.find(&name) else { continue };
             let (before, rebuild) = (self.vserver(&name), rebuilt.contains(&name));
-            let built = live_vserver(vserver, config, before, |seat| match before {
+            let built = live_vserver(vserver, closed(vserver, config, guards), before, |seat| match before {
                 Some(before) if !rebuild => Arc::clone(&before.picker),
                 _ => Picker::take_over(setup, seat, now),
             });
@@ -204,9 +206,31 @@ impl Snapshot {
     }
 }
 
+/// The virtual servers of `config` whose addresses are to be listened on, with those.
+pub fn to_open<'c>(config: &'c Config, guards: &Guards) -> impl Iterator<Item = (&'c str, SocketAddr)> {
+    let open = |v: &&LbVserver| closed(v, config, guards).is_empty();
+    config.lb_vservers.iter().filter(open).filter_map(|v| Some((v.name.as_str(), v.address()?)))
+}
+
+/// Why a virtual server must take nobody in, the most general reason first.
+fn closed(vserver: &LbVserver, config: &Config, guards: &Guards) -> Vec<Closed> {
+    let mut closed = Vec::new();
+    if !config.features.has(Features::LB) {
+        closed.push(Closed::FeatureOff);
+    }
+    if !vserver.service_type.is_carried() {
+        closed.push(Closed::Type(vserver.service_type.text()));
+    }
+    if vserver.port == ANY_PORT {
+        closed.push(Closed::Wildcard);
+    }
+    closed.extend(guards.of(&vserver.name).iter().map(|guard| Closed::Guarded(guard.to_string().into())));
+    closed
+}
+
 fn live_vserver(
     vserver: &LbVserver,
-    config: &Config,
+    closed: Vec<Closed>,
     before: Option<&Arc<VirtualServer>>,
     picker: impl FnOnce(&Arc<Seat>) -> Arc<Picker>,
 ) -> VirtualServer {
@@ -218,17 +242,18 @@ fn live_vserver(
     let built = VirtualServer {
         name: vserver.name.as_str().into(),
         // Never served in clear what was meant to be served otherwise.
-        address: vserver.address().filter(|_| vserver.service_type.is_carried()),
+        address: vserver.address(),
         method: picker.method().name,
         client_timeout_s: vserver.clt_timeout_s,
         enabled: vserver.enabled,
-        feature_enabled: config.features.has(Features::LB),
+        closed: closed.into(),
         live,
         picker,
         seat,
     };
     if let Some(before) = before {
-        if built.feature_enabled && !before.feature_enabled {
+        let is_off = |v: &VirtualServer| v.closed.contains(&Closed::FeatureOff);
+        if is_off(before) && !is_off(&built) {
             built.picker.trigger(StartupReason::FeatureEnabled);
         }
         if built.enabled && !before.enabled {
@@ -265,3 +290,6 @@ fn slow_start(vserver: &LbVserver) -> Option<SlowStart> {
         increment_interval_s: vserver.new_service_request_increment_interval_s,
     })
 }
+
+/// How a configuration keeps port `*`.
+const ANY_PORT: u16 = u16::MAX;

@@ -19,6 +19,8 @@ pub enum Fault {
     Reading,
     /// `--strict`: lines of the file were refused. A text for each: `file:line:column: why`.
     Refused(Vec<String>),
+    /// `--expose` names what is no virtual server.
+    NothingToExpose(String),
     /// `--strict`: addresses could not be opened. A text for each.
     NotOpened(Vec<String>),
     /// The management address is not one that is served.
@@ -90,7 +92,10 @@ impl Fault {
     /// 2 when the program was asked wrongly, 1 when the work failed.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Fault::Unreadable { .. } | Fault::ManagementBeyondLoopback(_) | Fault::Url { .. } => 2,
+            Fault::Unreadable { .. }
+            | Fault::ManagementBeyondLoopback(_)
+            | Fault::NothingToExpose(_)
+            | Fault::Url { .. } => 2,
             _ => 1,
         }
     }
@@ -104,6 +109,9 @@ impl fmt::Display for Fault {
             }
             Fault::Reading => f.write_str("reading the configuration file has stopped by a fault of this program; report what was printed above"),
             Fault::Refused(lines) => f.write_str(&lines.join("\n")),
+            Fault::NothingToExpose(name) => {
+                write!(f, "--expose {name}: no virtual server has that name; give one as the list at the start has it")
+            }
             Fault::NotOpened(lines) => write!(f, "{}; free it or leave out --strict", lines.join("; ")),
             Fault::ManagementBeyondLoopback(address) => write!(
                 f,

@@ -126,7 +126,8 @@ fn unknown(prober: &Prober, service: &Arc<Service>) -> Vec<String> {
     prober.unknown(service).iter().map(|unknown| format!("{}: {}", unknown.monitor, unknown.why)).collect()
 }
 
-fn quoted(name: &str) -> String {
+/// A name as a shell's word.
+pub fn quoted(name: &str) -> String {
     if name.contains(' ') { format!("'{name}'") } else { name.to_owned() }
 }
 

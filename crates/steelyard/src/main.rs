@@ -6,6 +6,7 @@
 mod addresses;
 mod demo;
 mod explain;
+mod expose;
 mod fault;
 mod listing;
 mod nitro;
@@ -16,6 +17,7 @@ mod report;
 mod run;
 mod seal;
 mod state;
+mod targets;
 mod worker;
 
 use std::io::Write;

@@ -10,7 +10,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::fault::Fault;
 use crate::read::{Loaded, Source};
 use crate::report::Report;
-use crate::state::State;
+use crate::state::{Replaced, State};
 
 /// SIGHUP and the file to read when it comes. Once there is one, the signal no longer ends the program.
 pub struct Hangup {
@@ -55,9 +55,9 @@ async fn reload(source: &Source, state: &State, report: &Report) -> Result<(), F
     let from = source.clone();
     let reading = tokio::task::spawn_blocking(move || from.load());
     let Loaded { config, refused } = reading.await.map_err(|_| Fault::Reading)??;
-    let (changes, opened) = state.replace(config, source.on_failure).map_err(Fault::NotOpened)?;
-    let opened = opened.into_iter().map(|line| format!("steelyard: {line}"));
-    let problems: Vec<String> = refused.into_iter().chain(opened).collect();
+    let Replaced { changes, lines } = state.replace(config, source.on_failure).map_err(Fault::NotOpened)?;
+    let lines = lines.into_iter().map(|line| format!("steelyard: {line}"));
+    let problems: Vec<String> = refused.into_iter().chain(lines).collect();
     if !problems.is_empty() {
         report.err(problems.join("\n"));
     }

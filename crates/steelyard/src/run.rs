@@ -17,6 +17,7 @@ use tokio::task::{JoinHandle, LocalSet, spawn_local};
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::addresses::{self, Addresses, Vip};
+use crate::expose::Exposed;
 use crate::fault::Fault;
 use crate::listing;
 use crate::nitro;
@@ -25,7 +26,7 @@ use crate::read::Source;
 use crate::reload::{self, Hangup};
 use crate::report::Report;
 use crate::seal::{Keeper, Storage};
-use crate::state::State;
+use crate::state::{Context, State};
 use crate::worker::{Clock, Workers};
 
 /// What to serve, and how.
@@ -56,6 +57,9 @@ pub struct RunArgs {
     /// interface while they are served, announces them, and removes them in the end.
     #[arg(long, value_name = "host|manage=IFACE", default_value = "host")]
     vip: Vip,
+    /// Open this virtual server although what guards it is not acted on; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    expose: Vec<String>,
 }
 
 /// What is to be served once the configuration is read.
@@ -74,6 +78,8 @@ pub struct Plan {
     pub key: Keeper,
     /// Who gives the host the addresses.
     pub vip: Vip,
+    /// Which virtual servers are opened whatever guards them.
+    pub exposed: Exposed,
     /// Where to read it again when SIGHUP comes.
     pub source: Option<Source>,
 }
@@ -140,7 +146,8 @@ where
         .map_err(|error| Fault::System { what: "start a worker", error })?;
     let ready = Rc::new(Cell::new(false));
     let (prober, probing) = start_prober(clock, report, &ready);
-    let state = Rc::new(State::new(plan.config, clock, prober.clone(), plan.key, addresses));
+    let context = Context { clock, prober: prober.clone(), key: plan.key, exposed: plan.exposed, addresses };
+    let state = Rc::new(State::new(plan.config, context));
     spawn_local(nitro::serve(listener, Rc::clone(&state)));
     tokio::select! {
         () = prober.first_results(FIRST_RESULTS.min(state.longest_probe() + SPARE)) => {}
@@ -148,6 +155,7 @@ where
     }
     open(&state, workers, plan.on_failure, report).await?;
     spawn_local(addresses::follow(Rc::clone(&state), report.clone()));
+    state.exposure().into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
     let mut lines = listing::served(&state, &prober, &plan.origin, management);
     lines.push("ready".to_owned());
     report.out(lines.join("\n"));
@@ -192,7 +200,9 @@ async fn probe_only(plan: Plan, report: &Report) -> Result<(), Fault> {
     let clock = Clock::start();
     let quiet = |_: &Transition| ();
     let (prober, _probing) = Prober::start(clock, seed(), quiet);
-    let state = State::new(plan.config, clock, prober.clone(), plan.key, Addresses::open(Vip::Host)?);
+    let addresses = Addresses::open(Vip::Host)?;
+    let context = Context { clock, prober: prober.clone(), key: plan.key, exposed: plan.exposed, addresses };
+    let state = State::new(plan.config, context);
     tokio::select! {
         () = prober.first_results(Duration::MAX) => {}
         () = signals.next() => return Ok(()),
@@ -219,6 +229,7 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
     }
     // What only probes saves nothing.
     let storage = if args.no_listen { Storage::Memory } else { Storage::Disk };
+    let exposed = Exposed::new(&args.expose, &loaded.config)?;
     Ok(Plan {
         config: loaded.config,
         origin: args.config.display().to_string(),
@@ -227,6 +238,7 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
         on_failure,
         key: Keeper::new(&args.data, storage),
         vip: args.vip.clone(),
+        exposed,
         source: Some(source),
     })
 }

@@ -11,24 +11,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use steelyard_core::config::secret::Unseal;
-use steelyard_core::config::{Changes, Config, LbMonitor, MonitorBinding, MonitorType};
-use steelyard_core::monitor::bound::{Bound, Unknown};
-use steelyard_core::monitor::health::Timing;
-use steelyard_core::monitor::http::Check;
-use steelyard_core::monitor::schedule::{Target, Watched};
-use steelyard_core::monitor::{Kind, Sense, Spec};
+use steelyard_core::config::{Changes, Config};
 use steelyard_core::service::{Service, State as ServiceState};
-use steelyard_core::snapshot::{Snapshot, member_name};
-use steelyard_core::time::MILLISECOND_US;
-use steelyard_core::vserver::VirtualServer;
+use steelyard_core::snapshot::{Snapshot, to_open};
+use steelyard_core::vserver::{Closed, VirtualServer};
 
 use crate::addresses::Addresses;
+use crate::expose::{Exposed, list};
 use crate::fault::reason;
+use crate::listing::quoted;
 use crate::nitro::rates::{Rates, Recent};
 use crate::probe::Prober;
 use crate::run::OnFailure;
 use crate::seal::Keeper;
+use crate::targets::targets;
 use crate::worker::{BindFailure, Clock, Workers};
 
 /// The running configuration and what was made of it.
@@ -37,6 +33,7 @@ pub struct State {
     clock: Clock,
     prober: Prober,
     key: Keeper,
+    exposed: Exposed,
     workers: RefCell<Option<Workers>>,
     rates: RefCell<Rates>,
     addresses: Addresses,
@@ -44,28 +41,60 @@ pub struct State {
     closed: RefCell<BTreeMap<String, BindFailure>>,
 }
 
+/// What a configuration is served with.
+pub struct Context {
+    /// The program's clock.
+    pub clock: Clock,
+    /// Probes the services.
+    pub prober: Prober,
+    /// The key of the configuration's secrets.
+    pub key: Keeper,
+    /// Which virtual servers are opened whatever guards them.
+    pub exposed: Exposed,
+    /// The host's addresses.
+    pub addresses: Addresses,
+}
+
 /// A configuration and the view that was made of it.
 struct Running {
     config: Config,
     snapshot: Arc<Snapshot>,
+    /// A line for each virtual server that `--expose` names.
+    exposure: Vec<String>,
+}
+
+/// What came of another configuration.
+pub struct Replaced {
+    /// What it adds, removes and changes.
+    pub changes: Changes,
+    /// A line for each virtual server that `--expose` names, and those of [`State::open`].
+    pub lines: Vec<String>,
 }
 
 impl State {
     /// Probes what `config` has from here on; nothing is served before `publish`.
-    pub fn new(config: Config, clock: Clock, prober: Prober, key: Keeper, addresses: Addresses) -> State {
-        let snapshot = Arc::new(Snapshot::default().next(&config, clock.now()));
+    pub fn new(config: Config, context: Context) -> State {
+        let Context { clock, prober, key, exposed, addresses } = context;
+        let (guards, exposure) = exposed.guards(&config);
+        let snapshot = Arc::new(Snapshot::default().next(&config, &guards, clock.now()));
         addresses.tell_sources(&config, &snapshot);
         prober.reconfigure(targets(&config, &snapshot, &key));
         State {
-            running: RefCell::new(Running { config, snapshot }),
+            running: RefCell::new(Running { config, snapshot, exposure }),
             clock,
             prober,
             key,
+            exposed,
             workers: RefCell::new(None),
             rates: RefCell::default(),
             addresses,
             closed: RefCell::default(),
         }
+    }
+
+    /// A line for each virtual server that `--expose` names.
+    pub fn exposure(&self) -> Vec<String> {
+        self.running.borrow().exposure.clone()
     }
 
     /// The view that traffic is decided on.
@@ -86,42 +115,36 @@ impl State {
         let mut workers = self.workers.borrow_mut();
         let Some(workers) = workers.as_mut() else { return Vec::new() };
         let snapshot = self.snapshot();
-        let wanted = snapshot.vservers().filter_map(|v| Some((&*v.name, v.address?)));
+        let wanted = snapshot.vservers().filter(|v| v.is_open()).filter_map(|v| Some((&*v.name, v.address?)));
         let bound = workers.bind(wanted);
         self.remember(workers.publish(&snapshot, bound))
     }
 
-    /// Puts `config` in the place of the running configuration: what is in both goes on undisturbed. Returns what
-    /// changed, and the lines of [`State::open`].
+    /// Puts `config` in the place of the running configuration: what is in both goes on undisturbed.
     ///
     /// # Errors
     /// A line for each address that cannot be opened, if that must not be. Nothing has changed then.
-    pub fn replace(
-        &self,
-        config: Config,
-        on_failure: OnFailure,
-    ) -> Result<(Changes, Vec<String>), Vec<String>> {
+    pub fn replace(&self, config: Config, on_failure: OnFailure) -> Result<Replaced, Vec<String>> {
+        let (guards, exposure) = self.exposed.guards(&config);
         let mut workers = self.workers.borrow_mut();
-        let wanted = config.lb_vservers.iter().filter_map(|v| Some((v.name.as_str(), v.address()?)));
-        let bound = workers.as_ref().map(|workers| workers.bind(wanted));
-        if let Some(bound) =
-            bound.as_ref().filter(|b| on_failure == OnFailure::Exit && !b.failures().is_empty())
-        {
-            return Err(bound.failures().iter().map(not_open).collect());
+        let bound = workers.as_ref().map(|workers| workers.bind(to_open(&config, &guards)));
+        let failures = bound.as_ref().map_or(&[][..], |bound| bound.failures());
+        if on_failure == OnFailure::Exit && !failures.is_empty() {
+            return Err(failures.iter().map(not_open).collect());
         }
-        let snapshot = Arc::new(self.snapshot().next(&config, self.clock.now()));
+        let snapshot = Arc::new(self.snapshot().next(&config, &guards, self.clock.now()));
         self.addresses.tell_sources(&config, &snapshot);
         self.prober.reconfigure(targets(&config, &snapshot, &self.key));
-        let before = self.running.replace(Running { config, snapshot: Arc::clone(&snapshot) });
-        let changes = before.config.changes_to(&self.running.borrow().config);
+        let mut lines = exposure.clone();
+        let before = self.running.replace(Running { config, snapshot: Arc::clone(&snapshot), exposure });
         let failures = match (workers.as_mut(), bound) {
             (Some(workers), Some(bound)) => workers.publish(&snapshot, bound),
             _ => Vec::new(),
         };
         drop(workers);
-        let mut said = self.remember(failures);
-        said.extend(self.settle_addresses());
-        Ok((changes, said))
+        lines.extend(self.remember(failures));
+        lines.extend(self.settle_addresses());
+        Ok(Replaced { changes: before.config.changes_to(&self.running.borrow().config), lines })
     }
 
     fn remember(&self, failures: Vec<BindFailure>) -> Vec<String> {
@@ -144,7 +167,7 @@ impl State {
     /// To be called when the configuration or the host's addresses may have changed: where connections leave from, which
     /// addresses the host is given, which it lacks. Returns a line for each trouble that is new.
     pub fn settle_addresses(&self) -> Vec<String> {
-        let Running { config, snapshot } = &*self.running.borrow();
+        let Running { config, snapshot, .. } = &*self.running.borrow();
         // Before they serve nothing is held yet; while they stop, transactions in progress need what is.
         let serving = self.workers.borrow().is_some();
         let (mut all, mut served) = (BTreeSet::new(), BTreeSet::new());
@@ -154,7 +177,7 @@ impl State {
             };
             all.insert(ip);
             let closed = self.closed.borrow().contains_key(&*vserver.name);
-            if vserver.enabled && vserver.feature_enabled && !closed {
+            if vserver.enabled && vserver.is_open() && !closed {
                 served.insert(ip);
             }
         }
@@ -213,13 +236,13 @@ impl State {
 
     /// The services that are not members of a group, in the order of the configuration.
     pub fn plain_services(&self) -> Vec<Arc<Service>> {
-        let Running { config, snapshot } = &*self.running.borrow();
+        let Running { config, snapshot, .. } = &*self.running.borrow();
         config.services.iter().filter_map(|s| snapshot.service(&s.name)).map(Arc::clone).collect()
     }
 
     /// The virtual servers in the order of the configuration.
     pub fn vservers(&self) -> Vec<Arc<VirtualServer>> {
-        let Running { config, snapshot } = &*self.running.borrow();
+        let Running { config, snapshot, .. } = &*self.running.borrow();
         config.lb_vservers.iter().filter_map(|v| snapshot.vserver(&v.name)).map(Arc::clone).collect()
     }
 
@@ -231,9 +254,7 @@ impl State {
         let why = match vserver.state() {
             ServiceState::Up => None,
             ServiceState::OutOfService => Some("disabled".to_owned()),
-            _ if !vserver.feature_enabled => {
-                Some("load balancing is off: 'enable ns feature LB', or --assume-features".to_owned())
-            }
+            _ if !vserver.is_open() => Some(why_closed(vserver)),
             _ if vserver.services().next().is_none() => Some("no service is bound".to_owned()),
             _ => Some("no bound service is UP".to_owned()),
         };
@@ -244,7 +265,7 @@ impl State {
 
     /// Every service and group member, in the order of the configuration.
     pub fn services(&self) -> Vec<Arc<Service>> {
-        let Running { config, snapshot } = &*self.running.borrow();
+        let Running { config, snapshot, .. } = &*self.running.borrow();
         targets(config, snapshot, &self.key).into_iter().map(|t| t.service).collect()
     }
 
@@ -256,102 +277,29 @@ impl State {
     }
 }
 
-/// Every service and group member and the monitors that watch it.
-fn targets(config: &Config, snapshot: &Snapshot, key: &dyn Unseal) -> Vec<Target> {
-    let mut kinds = BTreeMap::new();
-    let mut targets = Vec::new();
-    let server_enabled = |name: &str| config.servers.find(name).is_some_and(|s| s.enabled);
-    for service in config.services.iter() {
-        let Some(live) = snapshot.service(&service.name) else { continue };
-        let enabled = service.enabled && server_enabled(&service.server);
-        let monitors = monitors(config, &service.monitors, key, &mut kinds);
-        targets.push(monitors.target(live, watched(enabled, service.health_monitor)));
-    }
-    for group in config.service_groups.iter() {
-        let monitors = monitors(config, &group.monitors, key, &mut kinds);
-        for member in &group.members {
-            let name = member_name(&group.name, &member.server, member.port);
-            let Some(live) = snapshot.service(&name) else { continue };
-            let enabled = group.enabled && member.enabled && server_enabled(&member.server);
-            targets.push(monitors.target(live, watched(enabled, group.health_monitor)));
+/// Why nobody is let in, the most general reason first, and what to do.
+fn why_closed(vserver: &VirtualServer) -> String {
+    let mut reasons = Vec::new();
+    let mut guards = Vec::new();
+    for closed in &vserver.closed {
+        match closed {
+            Closed::FeatureOff => {
+                reasons
+                    .push("load balancing is off: 'enable ns feature LB', or --assume-features".to_owned());
+            }
+            Closed::Type(name) => reasons.push(format!("this version does not carry {name}")),
+            Closed::Wildcard => reasons.push("this version serves no port *".to_owned()),
+            Closed::Guarded(guard) => guards.push(guard),
         }
     }
-    targets
-}
-
-/// What watches a service, or every member of a group.
-struct Monitors {
-    run: Vec<(Arc<Spec>, u32)>,
-    unknown: Arc<[Unknown]>,
-    threshold: u32,
-}
-
-fn monitors(
-    config: &Config,
-    bindings: &[MonitorBinding],
-    key: &dyn Unseal,
-    kinds: &mut BTreeMap<String, Kind>,
-) -> Monitors {
-    let bound = Bound::of(config, bindings, key);
-    let threshold = bound.threshold(0);
-    let spec = |(monitor, binding): (&LbMonitor, MonitorBinding)| {
-        let kind = kinds.entry(monitor.name.to_ascii_lowercase()).or_insert_with(|| kind(monitor)).clone();
-        (Arc::new(spec(monitor, kind, binding.enabled)), binding.weight)
-    };
-    Monitors { run: bound.run.into_iter().map(spec).collect(), unknown: bound.unknown.into(), threshold }
-}
-
-impl Monitors {
-    fn target(&self, service: &Arc<Service>, watch: Watched) -> Target {
-        Target {
-            service: Arc::clone(service),
-            watch,
-            threshold: self.threshold,
-            monitors: self.run.clone(),
-            unknown: Arc::clone(&self.unknown),
-        }
+    if !guards.is_empty() {
+        let name = quoted(&vserver.name);
+        let guards = list(&guards);
+        reasons.push(format!(
+            "exposure: this version does not act on {guards}; --expose {name} opens it all the same"
+        ));
     }
-}
-
-fn watched(enabled: bool, health_monitor: bool) -> Watched {
-    match (enabled, health_monitor) {
-        (false, _) => Watched::Disabled,
-        (true, false) => Watched::TakenAsUp,
-        (true, true) => Watched::Probed,
-    }
-}
-
-fn kind(monitor: &LbMonitor) -> Kind {
-    match monitor.kind {
-        MonitorType::Tcp | MonitorType::NotCarried(_) => Kind::Tcp,
-        MonitorType::Http => Kind::Http(Arc::new(Check::new(
-            &monitor.http_request,
-            &monitor.custom_headers,
-            &monitor.resp_codes,
-        ))),
-    }
-}
-
-fn spec(monitor: &LbMonitor, kind: Kind, bound_enabled: bool) -> Spec {
-    let small = |n: u32| u8::try_from(n).unwrap_or(u8::MAX);
-    let us = |ms: u32| u64::from(ms) * MILLISECOND_US;
-    Spec {
-        name: monitor.name.as_str().into(),
-        kind,
-        timing: Timing {
-            interval_us: us(monitor.interval_ms),
-            response_timeout_us: us(monitor.resptimeout_ms),
-            retries: small(monitor.retries),
-            failure_retries: small(monitor.failure_retries),
-            success_retries: small(monitor.success_retries),
-            down_time_us: us(monitor.down_time_ms),
-        },
-        learns_response_time: monitor.lrtm == Some(true),
-        sense: if monitor.reverse { Sense::Reverse } else { Sense::Direct },
-        destination_ip: monitor.dest_ip,
-        destination_port: monitor.dest_port,
-        enabled: monitor.enabled && bound_enabled,
-    }
+    reasons.join("; ")
 }
 
 fn not_open(failure: &BindFailure) -> String {

@@ -7,6 +7,7 @@ mod abbreviation;
 mod apply;
 mod catalogue;
 mod form;
+mod guard;
 mod keep;
 pub mod lex;
 mod nearest;
@@ -23,6 +24,7 @@ mod wording;
 mod words;
 
 pub use apply::{Done, Warning, apply};
+pub use guard::guards;
 pub use parse::{Parsed, parse};
 pub use print::{Printed, print};
 pub use read::{Line, Outcome, Place, Reading, Refused, read, run_line};

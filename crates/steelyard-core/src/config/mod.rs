@@ -8,6 +8,7 @@ mod binding_list;
 mod changes;
 mod feature;
 pub mod field;
+pub mod guard;
 pub mod kept;
 mod lb_monitor;
 mod lb_parameter;

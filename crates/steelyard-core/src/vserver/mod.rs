@@ -21,8 +21,8 @@ pub struct VirtualServer {
     pub client_timeout_s: u32,
     /// `set lb vserver -state`.
     pub enabled: bool,
-    /// `enable ns feature LB`: without it the virtual server is DOWN.
-    pub feature_enabled: bool,
+    /// Why it takes nobody in, whatever its services do; empty for one that is open. Its address is not listened on.
+    pub closed: Box<[Closed]>,
     /// What it has carried; the same object in every snapshot.
     pub live: Arc<Live>,
     /// The choice among the bound services, in ring order (binding order, members in member order).
@@ -36,17 +36,35 @@ impl VirtualServer {
     pub fn state(&self) -> State {
         if !self.enabled {
             State::OutOfService
-        } else if self.feature_enabled && self.picker.candidates() > 0 {
+        } else if self.is_open() && self.picker.candidates() > 0 {
             State::Up
         } else {
             State::Down
         }
     }
 
+    /// Does nothing but its services' state decide whether it takes clients in?
+    pub fn is_open(&self) -> bool {
+        self.closed.is_empty()
+    }
+
     /// The bound services in ring order.
     pub fn services(&self) -> impl Iterator<Item = &Arc<Service>> {
         self.picker.services().iter().map(|bound| &bound.service)
     }
+}
+
+/// Why a virtual server takes nobody in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Closed {
+    /// `enable ns feature LB` is missing.
+    FeatureOff,
+    /// Clients speak a protocol that this version does not carry, and none other is served in its place.
+    Type(&'static str),
+    /// It has no single address and port: `*`, or a pattern.
+    Wildcard,
+    /// This, in the operator's words, decides who gets in and is not acted on.
+    Guarded(Box<str>),
 }
 
 /// What a virtual server has carried since it exists. Client-side figures.

@@ -28,7 +28,7 @@ impl VirtualServer {
     /// # Errors
     /// [`Unavailable`] when no candidate is left.
     pub fn select(&self, now: Time, tried: &[Arc<Service>]) -> Result<Assigned, Unavailable> {
-        if !self.enabled || !self.feature_enabled {
+        if !self.enabled || !self.is_open() {
             return Err(Unavailable::Down);
         }
         match self.picker.pick(now, tried) {

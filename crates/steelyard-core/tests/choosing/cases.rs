@@ -93,7 +93,7 @@ fn s03_only_status_200_is_a_sample() {
         method: picker.method().name,
         client_timeout_s: 180,
         enabled: true,
-        feature_enabled: true,
+        closed: Box::default(),
         live: Arc::default(),
         picker,
         seat,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use steelyard_core::config::guard::Guards;
 use steelyard_core::proxy::io::Close;
 use steelyard_core::proxy::limits::Limits;
 use steelyard_core::time::Time;
@@ -204,7 +205,7 @@ fn a_removed_virtual_server_ends_its_sessions_after_their_transactions() {
     world.connects(Connects::Succeed);
     let mut without = config(2);
     without.lb_vservers = [].into_iter().collect();
-    let next = Arc::new(world.snapshot.next(&without, Time::from_us(world.io.now)));
+    let next = Arc::new(world.snapshot.next(&without, &Guards::default(), Time::from_us(world.io.now)));
     world.engine.adopt(next, &mut world.io);
     assert!(!world.is_open(idle) && world.is_open(busy));
     world.run(Connects::Succeed, |request| Act::Answer(echo(request)));
@@ -221,7 +222,7 @@ fn a_removed_service_loses_its_idle_connections() {
     clients.iter().for_each(|c| world.data(*c, &get("/")));
     world.serve();
     assert_eq!(world.engine.idle_servers(), 2);
-    let next = Arc::new(world.snapshot.next(&config(1), Time::from_us(world.io.now)));
+    let next = Arc::new(world.snapshot.next(&config(1), &Guards::default(), Time::from_us(world.io.now)));
     world.engine.adopt(Arc::clone(&next), &mut world.io);
     assert_eq!(world.engine.idle_servers(), 1);
     for _ in 0..4 {

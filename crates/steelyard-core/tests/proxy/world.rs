@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use steelyard_core::config::guard::Guards;
 use steelyard_core::config::{self, Config, LbBinding, LbMethod, LbVserver};
 use steelyard_core::proxy::engine::Engine;
 use steelyard_core::proxy::io::{Close, ConnId, Gone, Io};
@@ -134,7 +135,7 @@ impl World {
     }
 
     pub fn with(count: u16, limits: Limits) -> World {
-        let snapshot = Arc::new(Snapshot::default().next(&config(count), Time::ZERO));
+        let snapshot = Arc::new(Snapshot::default().next(&config(count), &Guards::default(), Time::ZERO));
         let services: Vec<_> =
             (1..=count).map(|i| Arc::clone(snapshot.service(&format!("s{i}")).unwrap())).collect();
         services.iter().for_each(|s| s.set_state(State::Up, Time::ZERO));

@@ -18,6 +18,7 @@ use steelyard_core::vserver::VirtualServer;
 
 use crate::addresses::Vip;
 use crate::explain;
+use crate::expose::Exposed;
 use crate::fault::Fault;
 use crate::nitro::rates::Counts;
 use crate::read;
@@ -71,6 +72,7 @@ fn demonstrate(args: &DemoArgs, report: &Report) -> Result<(), Fault> {
         on_failure: OnFailure::Exit,
         key: Keeper::in_memory(),
         vip: Vip::Host,
+        exposed: Exposed::default(),
         source: None,
     };
     let companions = Companions::start(services, vserver)

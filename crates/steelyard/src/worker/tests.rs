@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
 use steelyard_core::command;
+use steelyard_core::config::guard::Guards;
 use steelyard_core::service::State;
 
 use super::*;
@@ -22,7 +23,7 @@ fn snapshot(before: &Snapshot, addresses: &[SocketAddr]) -> Arc<Snapshot> {
     }
     let reading = command::read(text.as_bytes(), "test");
     assert!(reading.refused.is_empty());
-    let next = before.next(&reading.config, Time::ZERO);
+    let next = before.next(&reading.config, &Guards::default(), Time::ZERO);
     next.services().for_each(|service| service.set_state(State::Up, Time::ZERO));
     Arc::new(next)
 }

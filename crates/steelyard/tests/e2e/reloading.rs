@@ -116,9 +116,9 @@ fn k05_ipv6_works_in_every_place() {
     has(format!("s6  [::1]:{}  ", service.port()));
     assert_eq!(program.field("lbvserver", "v6", "primaryipaddress"), "::1");
     assert_eq!(program.field("service", "far", "primaryipaddress"), "2001:db8::11");
-    let taken = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
-    let _holder = TcpListener::bind(taken).unwrap();
-    program.reload(&format!("add lb vserver v6 HTTP ::1 {}\n", taken.port()));
+    let holder = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap();
+    let taken = holder.local_addr().unwrap();
+    program.reload(&format!("enable ns feature LB\nadd lb vserver v6 HTTP ::1 {}\n", taken.port()));
     wait_for("word of the address", || {
         program.errors().contains(&format!("[::1]:{}: address", taken.port()))
     });

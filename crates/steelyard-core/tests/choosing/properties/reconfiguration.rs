@@ -5,6 +5,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use steelyard_core::config::guard::Guards;
 use steelyard_core::service::State;
 use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::Time;
@@ -19,7 +20,7 @@ fn counts_survive_any_change_under_load() {
     for seed in 0..12 {
         let mut random = Random::new(seed);
         let mut plan = Plan::random(&mut random);
-        let published = Mutex::new(Snapshot::default().next(&plan.config(), Time::ZERO));
+        let published = Mutex::new(Snapshot::default().next(&plan.config(), &Guards::default(), Time::ZERO));
         let (over, picks, steps) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
         std::thread::scope(|scope| {
             let _over = Over(&over);
@@ -39,7 +40,7 @@ fn counts_survive_any_change_under_load() {
                 let now = Time::from_us(change * 20_000);
                 plan.change(&mut random);
                 let before = published.lock().unwrap().clone();
-                let next = before.next(&plan.config(), now);
+                let next = before.next(&plan.config(), &Guards::default(), now);
                 *published.lock().unwrap() = next.clone();
                 next.vservers().for_each(|vserver| vserver.tick(now));
                 for service in next.services() {

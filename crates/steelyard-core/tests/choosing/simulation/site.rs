@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use steelyard_core::balance::decision::Decision;
+use steelyard_core::config::guard::Guards;
 use steelyard_core::service::{ResponseTime, Service, State};
 use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::Time;
@@ -70,7 +71,7 @@ impl Site {
     /// Puts a plan into force.
     pub fn reconfigure(&mut self, plan: Plan) {
         (0..4).for_each(|number| self.compare_log(number));
-        let next = self.snapshot.next(&plan.config(), self.time());
+        let next = self.snapshot.next(&plan.config(), &Guards::default(), self.time());
         let before = std::mem::replace(&mut self.snapshot, next);
         self.adopt_services(&plan);
         let old = std::mem::replace(&mut self.plan, plan);

@@ -1,0 +1,50 @@
+//! `--expose NAME`: the operator opens what the file guards and this version does not.
+//!
+//! Owns the names and what is said about each. Decides nothing: what guards a virtual server is the core's business.
+
+use steelyard_core::command;
+use steelyard_core::config::Config;
+use steelyard_core::config::guard::Guards;
+
+use crate::fault::Fault;
+
+/// The virtual servers that are opened whatever guards them.
+#[derive(Clone, Default)]
+pub struct Exposed(Vec<String>);
+
+impl Exposed {
+    /// As given on the command line.
+    ///
+    /// # Errors
+    /// [`Fault::NothingToExpose`] for a name that no virtual server of `config` has.
+    pub fn new(names: &[String], config: &Config) -> Result<Exposed, Fault> {
+        match names.iter().find(|name| !config.lb_vservers.has(name)) {
+            Some(name) => Err(Fault::NothingToExpose(name.clone())),
+            None => Ok(Exposed(names.to_vec())),
+        }
+    }
+
+    /// What guards the virtual servers of `config` and is not waived, and a line about each name.
+    pub fn guards(&self, config: &Config) -> (Guards, Vec<String>) {
+        let mut guards = command::guards(config);
+        let said = |name: &String| match &guards.waive(name)[..] {
+            [] if config.lb_vservers.has(name) => {
+                format!("--expose {name}: nothing guards it, so leave it out")
+            }
+            [] => format!("--expose {name}: no virtual server has that name"),
+            waived => format!("exposure: {name} is open by --expose, without {}", list(waived)),
+        };
+        let lines = self.0.iter().map(said).collect();
+        (guards, lines)
+    }
+}
+
+/// As in `-authn401 ON, responder policy p and ns acl a`.
+pub fn list<T: ToString>(guards: &[T]) -> String {
+    let words: Vec<String> = guards.iter().map(T::to_string).collect();
+    match words.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
