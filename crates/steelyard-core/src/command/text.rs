@@ -198,7 +198,8 @@ enum Kind {
 
 fn kind(line: &[u8]) -> Kind {
     let blanks = line.iter().take_while(|byte| is_blank(**byte)).count();
-    let text = line[blanks..].trim_ascii_end();
+    let end = line.iter().rposition(|byte| !is_blank(*byte)).map_or(blanks, |last| last + 1);
+    let text = &line[blanks..end];
     let first = text.split(|byte| is_blank(*byte)).next().unwrap_or_default();
     match first {
         [] => Kind::Blank,
@@ -296,6 +297,7 @@ mod tests {
         assert_eq!(read(file), ["1 #", "3 > add|server|a|10.0.0.1", "4 #", "6 > set|ns|config"]);
         assert_eq!(read(""), [""; 0]);
         assert_eq!(read("\n\r\n"), [""; 0]);
+        assert_eq!(read("\u{c}"), ["1 > \u{c}"], "a form feed is no blank");
     }
 
     #[test]
