@@ -5,14 +5,17 @@
 
 mod abbreviation;
 mod apply;
+mod arguments;
 mod catalogue;
 mod form;
 mod guard;
 mod keep;
 pub mod lex;
+mod mistake;
 mod nearest;
 mod parse;
 mod print;
+mod range;
 mod read;
 mod refusal;
 mod resolve;

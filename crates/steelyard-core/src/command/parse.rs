@@ -1,18 +1,14 @@
-//! Words of a line to a [`Command`]: which command it is, which word belongs to which row.
+//! Words of a line to a [`Command`]: which command it is; which word belongs to which row is the work of `arguments`.
 //!
 //! Every word may be shortened to the beginning of exactly one known word. Columns stay outside the command: they are
 //! kept beside it, for the message of a refusal that only `apply` can give.
 
-use super::abbreviation::{Match, find};
+use super::arguments::{Arguments, Read};
 use super::catalogue::{Entry, Head, head};
-use super::form::{Form, OptionForm, form};
+use super::form::form;
 use super::lex::Word;
-use super::nearest::nearest;
 use super::refusal::Refusal;
-use super::seal;
-use super::{Builder, Command, Object, Seal, Verb};
-use crate::config::attribute::{Kind, Row};
-use crate::config::other::DEVICE_NUMBER;
+use super::{Command, Object, Seal, Verb};
 
 /// A command, or those that its ranges stand for, and where the arguments stood.
 #[derive(Debug)]
@@ -95,7 +91,7 @@ pub fn parse(words: &[Word]) -> Result<Parsed, (Refusal, usize)> {
 /// # Errors
 /// [`Refusal`] and the column of the word at fault.
 pub(super) fn understand(words: &[Word]) -> Result<Said, (Refusal, usize)> {
-    let end = words.last().map_or(1, |last| last.column + last.text.chars().count() + 1);
+    let end = words.last().map_or(1, |last| last.end + 1);
     let (verb, object, column, used) = match head(words, end)? {
         Head::Kept(entry) => return Ok(Said::Kept(entry)),
         Head::Command { verb, object, column, used } => (verb, object, column, used),
@@ -104,143 +100,11 @@ pub(super) fn understand(words: &[Word]) -> Result<Said, (Refusal, usize)> {
         let command = format!("{} {}", verb.text(), object.text());
         (Refusal::UnknownCommand { word: command, nearest: None }, column)
     })?;
-    Arguments { form: &form, builder: Builder::new(verb, object, &form), columns: Vec::new() }
-        .read(&words[used..], end)
-        .map(Said::Command)
-}
-
-/// The rest of a line: words and options.
-struct Arguments<'f> {
-    form: &'f Form,
-    builder: Builder<'f>,
-    columns: Vec<(&'static str, usize)>,
-}
-
-impl<'f> Arguments<'f> {
-    fn read(mut self, words: &[Word], end: usize) -> Result<Parsed, (Refusal, usize)> {
-        let mut rest = words;
-        while let Some((word, after)) = rest.split_first() {
-            if word.option {
-                rest = &after[self.option(word, after)?..];
-            } else {
-                rest = &rest[self.word(rest)?..];
-            }
-        }
-        let command = self.builder.finish().map_err(|refusal| (refusal, end))?;
-        let (verb, object) = (command.verb(), command.object());
-        Ok(Parsed { verb, object, commands: vec![command], columns: self.columns, end })
+    let read = |pick| Arguments::new(verb, object, &form, pick).read(&words[used..], end);
+    let Read { command, columns, size } = read(0)?;
+    let mut commands = vec![command];
+    for pick in 1..size {
+        commands.push(read(pick)?.command);
     }
-
-    /// Gives the first word to the first slot that is free, and tells how many words that took.
-    fn word(&mut self, words: &[Word]) -> Result<usize, (Refusal, usize)> {
-        let Some(slot) = self.form.slots.iter().find(|slot| !self.builder.has(slot.row)) else {
-            let Word { text, column, .. } = words[0].clone();
-            return Err((Refusal::UnknownArgument { word: text, nearest: None }, column));
-        };
-        let count = match slot.row.kind {
-            Kind::WordList(_) | Kind::Names => words.iter().take_while(|word| !word.option).count(),
-            _ => 1 + self.flags(slot.row, &words[1..]),
-        };
-        self.give(slot.row, &words[..count], words[0].column)?;
-        Ok(count)
-    }
-
-    /// Gives an option its values, and tells how many words those are.
-    fn option(&mut self, name: &Word, after: &[Word]) -> Result<usize, (Refusal, usize)> {
-        let given = name.text.trim_start_matches('-');
-        let free = || self.form.slots.iter().map(|slot| slot.row).filter(|row| !self.builder.has(row));
-        let options = || self.form.options.iter().map(|option| option.row).chain(free());
-        let others = || self.form.others.iter().map(|(other, _)| *other);
-        let all = || options().map(|row| row.cli).chain(others()).chain([DEVICE_NUMBER]);
-        let found = match find(given, all()) {
-            Match::One(found) => found,
-            Match::Several(candidates) => {
-                return Err((
-                    Refusal::AmbiguousArgument { word: name.text.clone(), candidates },
-                    name.column,
-                ));
-            }
-            Match::None => {
-                let nearest = nearest(given, all());
-                return Err((Refusal::UnknownArgument { word: name.text.clone(), nearest }, name.column));
-            }
-        };
-        let count = after.iter().take_while(|word| !word.option).count();
-        let Some(row) = options().find(|row| row.cli == found) else {
-            return self.other(found, name, &after[..count]).map(|()| count);
-        };
-        let count = count + self.flags(row, &after[count..]);
-        let rest = self.give(row, &after[..count], name.column)?;
-        let second = self.form.options.iter().find(|option| option.row == row);
-        self.second(row, second, rest).map(|()| count)
-    }
-
-    /// How many of the words after a value belong to it, although they look like options.
-    fn flags(&self, row: &Row, after: &[Word]) -> usize {
-        if row.kind != Kind::Secret {
-            return 0;
-        }
-        seal::flags(&after.iter().map(|word| word.text.as_str()).collect::<Vec<_>>())
-    }
-
-    /// The words after an option's value: they belong to its second row, or are too many.
-    fn second(
-        &mut self,
-        first: &Row,
-        form: Option<&OptionForm>,
-        rest: &[Word],
-    ) -> Result<(), (Refusal, usize)> {
-        let rest = match (rest, form.and_then(|option| option.second)) {
-            ([word, ..], Some(second)) => self.give(second, rest, word.column)?,
-            _ => rest,
-        };
-        match rest {
-            [] => Ok(()),
-            [word, ..] => {
-                Err((Refusal::TooManyValues { argument: first.cli, word: word.text.clone() }, word.column))
-            }
-        }
-    }
-
-    /// An option that is not carried passes at a value without effect.
-    fn other(&self, found: &str, name: &Word, values: &[Word]) -> Result<(), (Refusal, usize)> {
-        let neutral = match self.form.others.iter().find(|(other, _)| *other == found) {
-            None => return Ok(()),
-            Some((_, neutral)) => neutral,
-        };
-        match values {
-            [value] if neutral.iter().any(|n| n.eq_ignore_ascii_case(&value.text)) => Ok(()),
-            _ => {
-                let mut what = format!("-{found}");
-                // A value that could have been another one is worth showing; others may be secrets.
-                for value in values.iter().filter(|_| !neutral.is_empty()) {
-                    what.push(' ');
-                    what.push_str(&value.text);
-                }
-                Err((Refusal::NotCarried { argument: None, what, carried: &[] }, name.column))
-            }
-        }
-    }
-
-    /// Gives words to a row and returns those left over. `column` is where to point when there is none.
-    fn give<'w>(
-        &mut self,
-        row: &'static Row,
-        words: &'w [Word],
-        column: usize,
-    ) -> Result<&'w [Word], (Refusal, usize)> {
-        let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-        let column = words.first().map_or(column, |word| word.column);
-        match self.builder.give(row, &texts) {
-            Ok(rest) => {
-                let used = texts.len() - rest.len();
-                self.columns.push((row.cli, column));
-                Ok(&words[used..])
-            }
-            Err(refusal) => {
-                let at_fault = words.iter().find(|word| refusal.word() == Some(word.text.as_str()));
-                Err((refusal, at_fault.map_or(column, |word| word.column)))
-            }
-        }
-    }
+    Ok(Said::Command(Parsed { verb, object, commands, columns, end }))
 }

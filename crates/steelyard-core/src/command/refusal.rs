@@ -151,6 +151,73 @@ pub enum Refusal {
         /// As typed.
         word: String,
     },
+    /// 1116: brackets without two numbers in them.
+    InvalidRange {
+        /// Of which argument.
+        argument: &'static str,
+        /// As typed.
+        word: String,
+    },
+    /// 1117: two ranges of one command stand for different numbers of words.
+    RangesDiffer {
+        /// The argument of the second.
+        argument: &'static str,
+        /// The argument of the first.
+        other: &'static str,
+        /// Of the first and of the second.
+        sizes: (usize, usize),
+    },
+    /// 1118: two ranges in one word.
+    SecondRange {
+        /// Of which argument.
+        argument: &'static str,
+        /// As typed.
+        word: String,
+    },
+    /// 1172: a range that stands for more than a line may.
+    RangeTooLarge {
+        /// Of which argument.
+        argument: &'static str,
+        /// As typed.
+        word: String,
+        /// The most.
+        max: usize,
+    },
+    /// 1072: the ranges of a file stand for more than a file may.
+    TooManyByRanges {
+        /// The most.
+        max: usize,
+    },
+    /// 1097: an option that stands right behind a value, without a blank.
+    BlankMissing {
+        /// The argument that the value is for.
+        argument: &'static str,
+        /// As typed.
+        word: String,
+        /// The option.
+        option: &'static str,
+    },
+    /// 1090: an option's name without its hyphen.
+    DashMissing {
+        /// As typed.
+        word: String,
+        /// The option.
+        option: &'static str,
+    },
+    /// 1096: a word that belongs elsewhere.
+    OutOfOrder {
+        /// As typed.
+        word: String,
+        /// The order of the words.
+        order: Vec<&'static str>,
+    },
+    /// 1112: what stands right behind a closing quote.
+    Glued {
+        /// The option that it follows.
+        argument: Option<&'static str>,
+        /// As typed.
+        word: String,
+    },
     /// 1113: `304-200`.
     RangeReversed {
         /// Of which argument.
@@ -356,7 +423,15 @@ impl Refusal {
             Refusal::TooLong { .. } => 1106,
             Refusal::InvalidIp { .. } => 1110,
             Refusal::InvalidName { .. } => 1075,
-            Refusal::RangeGiven { .. } => 1116,
+            Refusal::RangeGiven { .. } | Refusal::InvalidRange { .. } => 1116,
+            Refusal::RangesDiffer { .. } => 1117,
+            Refusal::SecondRange { .. } => 1118,
+            Refusal::RangeTooLarge { .. } => 1172,
+            Refusal::TooManyByRanges { .. } => 1072,
+            Refusal::BlankMissing { .. } => 1097,
+            Refusal::DashMissing { .. } => 1090,
+            Refusal::OutOfOrder { .. } => 1096,
+            Refusal::Glued { .. } => 1112,
             Refusal::RangeReversed { .. } => 1113,
             Refusal::UnmatchedQuote => 1115,
             Refusal::UnmatchedCharacter(_) => 1119,
@@ -404,6 +479,11 @@ impl Refusal {
             | Refusal::InvalidIp { argument, .. }
             | Refusal::InvalidName { argument, .. }
             | Refusal::RangeGiven { argument, .. }
+            | Refusal::InvalidRange { argument, .. }
+            | Refusal::RangesDiffer { argument, .. }
+            | Refusal::SecondRange { argument, .. }
+            | Refusal::RangeTooLarge { argument, .. }
+            | Refusal::BlankMissing { argument, .. }
             | Refusal::RangeReversed { argument, .. }
             | Refusal::DomainGiven { argument, .. }
             | Refusal::Exists { argument, .. }

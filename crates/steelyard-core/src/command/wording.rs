@@ -27,9 +27,11 @@ impl Refusal {
             }
             Refusal::NotCarried { argument: None, what, .. } => format!("{text} [{}]", brief(what)),
             Refusal::Exclusive { argument, other } => format!("{text} [{argument}, {other}]"),
-            Refusal::UnknownArgument { word, .. } | Refusal::AmbiguousArgument { word, .. } => {
-                format!("{text} [{}]", brief(word))
-            }
+            Refusal::UnknownArgument { word, .. }
+            | Refusal::DashMissing { word, .. }
+            | Refusal::OutOfOrder { word, .. }
+            | Refusal::AmbiguousArgument { word, .. } => format!("{text} [{}]", brief(word)),
+            Refusal::RangesDiffer { argument, other, .. } => format!("{text} [{other}, {argument}]"),
             _ => match self.argument() {
                 Some(argument) => format!("{text} [{argument}]"),
                 None => text.to_owned(),
@@ -85,8 +87,40 @@ impl Refusal {
             }
             Refusal::InvalidName { word, .. } => format!("choose another name than {}", quoted(word)),
             Refusal::RangeGiven { word, .. } => {
-                format!("this version does not carry ranges; write one command for each of {}", quoted(word))
+                format!("no range can be given here; write one command for each of {}", quoted(word))
             }
+            Refusal::InvalidRange { word, .. } => {
+                format!("{} has no range of numbers in its brackets, such as [1-3]", quoted(word))
+            }
+            Refusal::RangesDiffer { sizes: (first, second), .. } => {
+                format!("one range stands for {first} words and the other for {second}; make them equal")
+            }
+            Refusal::SecondRange { word, .. } => {
+                format!("{} has two; write one command for each value of one of them", quoted(word))
+            }
+            Refusal::RangeTooLarge { word, max, .. } => {
+                format!("{} stands for more than {max} words; split it over several lines", quoted(word))
+            }
+            Refusal::TooManyByRanges { max } => {
+                format!("the ranges of this file stand for more than {max} commands; write a smaller file")
+            }
+            Refusal::BlankMissing { word, option, .. } => {
+                format!("{} lacks a blank before -{option}", quoted(word))
+            }
+            Refusal::DashMissing { word, option } => {
+                format!("{} is no value here; did you mean -{option}?", quoted(word))
+            }
+            Refusal::OutOfOrder { word, order } => {
+                format!(
+                    "{} is not in its place; first come {}, then the options",
+                    quoted(word),
+                    order.join(" ")
+                )
+            }
+            Refusal::Glued { word, .. } => format!(
+                "{} stands right behind a closing quote, which ends the value; write \\\" for a quote inside quotes",
+                quoted(word)
+            ),
             Refusal::RangeReversed { word, .. } => format!("{} ends before it begins", quoted(word)),
             Refusal::DomainGiven { word, .. } => {
                 format!("this version does not resolve names; give the address of {}", quoted(word))
@@ -205,6 +239,7 @@ const TEXTS: &[(u16, &str)] = &[
     (296, "Message too long"),
     (315, "Resource in use"),
     (460, "Feature not supported in this release"),
+    (1072, "Maximum resource limit reached"),
     (
         1075,
         "Invalid name; names must begin with an alphanumeric character or underscore and must contain only alphanumerics, _, #, ., , :, @, =or -",
@@ -217,6 +252,7 @@ const TEXTS: &[(u16, &str)] = &[
     (1093, "Argument pre-requisite missing"),
     (1094, "Too few arguments"),
     (1095, "Required argument missing"),
+    (1096, "Argument(s) out of order"),
     (1097, "Invalid argument value"),
     (1099, "Ambiguous argument name"),
     (1105, "Ambiguous argument value"),
@@ -228,8 +264,11 @@ const TEXTS: &[(u16, &str)] = &[
     (1113, "Range minimum exceeds range maximum"),
     (1115, "Unmatched quote"),
     (1116, "Invalid range specification"),
+    (1117, "Ranges are different sizes"),
+    (1118, "Only one range allowed per argument"),
     (1119, "Unmatched character"),
     (1128, "Incomplete command"),
+    (1172, "Invalid range value"),
     (1303, "Service not bound to Vserver"),
     (1304, "Service type mismatch between the vserver and service"),
     (

@@ -1,0 +1,190 @@
+//! The words behind the object of a command to its arguments: which word belongs to which row.
+//!
+//! Never says what a value may be (`value` does), nor what was meant by a line that goes wrong (`mistake`). The hard
+//! question is how many words an option takes: up to the next option, and of those as many as its row and the second
+//! row behind it want.
+
+use std::borrow::Cow;
+
+use super::abbreviation::{Match, find};
+use super::form::{Form, OptionForm};
+use super::lex::Word;
+use super::nearest::nearest;
+use super::refusal::Refusal;
+use super::{Builder, Command, Object, Verb, range, seal};
+use crate::config::attribute::{Kind, Row};
+use crate::config::other::DEVICE_NUMBER;
+
+/// The rest of a line being read.
+pub(super) struct Arguments<'f> {
+    pub(super) form: &'f Form,
+    pub(super) builder: Builder<'f>,
+    columns: Vec<(&'static str, usize)>,
+    /// Which of the words that each range stands for is to be read.
+    pick: usize,
+    /// How many words each range stands for, and the argument that was the first to say so.
+    size: Option<(usize, &'static str)>,
+}
+
+/// What the arguments of a line came to.
+pub(super) struct Read {
+    /// The command, of which every range stands for one word.
+    pub(super) command: Command,
+    /// Command line's name of each argument, and the column where it stands.
+    pub(super) columns: Vec<(&'static str, usize)>,
+    /// How many commands the line stands for.
+    pub(super) size: usize,
+}
+
+impl<'f> Arguments<'f> {
+    /// Nothing given yet. Of each range, the word with the number `pick` will be read.
+    pub(super) fn new(verb: Verb, object: Object, form: &'f Form, pick: usize) -> Arguments<'f> {
+        let builder = Builder::new(verb, object, form);
+        Arguments { form, builder, columns: Vec::new(), pick, size: None }
+    }
+
+    /// Reads the words behind the object. `end` is where to point when something is missing.
+    pub(super) fn read(mut self, words: &[Word], end: usize) -> Result<Read, (Refusal, usize)> {
+        let mut rest = words;
+        while let Some((word, after)) = rest.split_first() {
+            if word.option {
+                rest = &after[self.option(word, after)?..];
+            } else {
+                rest = &rest[self.word(rest)?..];
+            }
+        }
+        let command = self.builder.finish().map_err(|refusal| (refusal, end))?;
+        Ok(Read { command, columns: self.columns, size: self.size.map_or(1, |(size, _)| size) })
+    }
+
+    /// Gives the first word to the first slot that is free, and tells how many words that took.
+    fn word(&mut self, words: &[Word]) -> Result<usize, (Refusal, usize)> {
+        let Some(slot) = self.form.slots.iter().find(|slot| !self.builder.has(slot.row)) else {
+            return Err(self.surplus(&words[0], None));
+        };
+        let count = match slot.row.kind {
+            Kind::WordList(_) | Kind::Names => words.iter().take_while(|word| !word.option).count(),
+            _ => 1 + self.flags(slot.row, &words[1..]),
+        };
+        let given = self.give(slot.row, &words[..count], words[0].column).map(|_| count);
+        given.map_err(|wrong| self.misplaced(slot.row, words, wrong))
+    }
+
+    /// Gives an option its values, and tells how many words those are.
+    fn option(&mut self, name: &Word, after: &[Word]) -> Result<usize, (Refusal, usize)> {
+        let given = name.text.trim_start_matches('-');
+        let free = || self.form.slots.iter().map(|slot| slot.row).filter(|row| !self.builder.has(row));
+        let options = || self.form.options.iter().map(|option| option.row).chain(free());
+        let others = || self.form.others.iter().map(|(other, _)| *other);
+        let all = || options().map(|row| row.cli).chain(others()).chain([DEVICE_NUMBER]);
+        let found = match find(given, all()) {
+            Match::One(found) => found,
+            Match::Several(candidates) => {
+                return Err((
+                    Refusal::AmbiguousArgument { word: name.text.clone(), candidates },
+                    name.column,
+                ));
+            }
+            Match::None => {
+                let nearest = nearest(given, all());
+                return Err((Refusal::UnknownArgument { word: name.text.clone(), nearest }, name.column));
+            }
+        };
+        let count = after.iter().take_while(|word| !word.option).count();
+        let Some(row) = options().find(|row| row.cli == found) else {
+            return self.other(found, name, &after[..count]).map(|()| count);
+        };
+        let count = count + self.flags(row, &after[count..]);
+        let values = &after[..count];
+        let rest = self.give(row, values, name.column)?;
+        let rest = match (rest, self.form.options.iter().find(|option| option.row == row)) {
+            ([word, ..], Some(OptionForm { second: Some(second), .. })) => {
+                self.give(second, rest, word.column)?
+            }
+            _ => rest,
+        };
+        match rest {
+            [] => Ok(count),
+            [word, ..] => Err(self.surplus(word, Some((row.cli, &values[..values.len() - rest.len()])))),
+        }
+    }
+
+    /// How many of the words after a value belong to it, although they look like options.
+    fn flags(&self, row: &Row, after: &[Word]) -> usize {
+        if row.kind != Kind::Secret {
+            return 0;
+        }
+        seal::flags(&after.iter().map(|word| word.text.as_str()).collect::<Vec<_>>())
+    }
+
+    /// An option that is not carried passes at a value without effect.
+    fn other(&self, found: &str, name: &Word, values: &[Word]) -> Result<(), (Refusal, usize)> {
+        let neutral = match self.form.others.iter().find(|(other, _)| *other == found) {
+            None => return Ok(()),
+            Some((_, neutral)) => neutral,
+        };
+        match values {
+            [value] if neutral.iter().any(|n| n.eq_ignore_ascii_case(&value.text)) => Ok(()),
+            _ => {
+                let mut what = format!("-{found}");
+                // A value that could have been another one is worth showing; others may be secrets.
+                for value in values.iter().filter(|_| !neutral.is_empty()) {
+                    what.push(' ');
+                    what.push_str(&value.text);
+                }
+                Err((Refusal::NotCarried { argument: None, what, carried: &[] }, name.column))
+            }
+        }
+    }
+
+    /// Gives words to a row and returns those left over. `column` is where to point when there is none.
+    fn give<'w>(
+        &mut self,
+        row: &'static Row,
+        words: &'w [Word],
+        column: usize,
+    ) -> Result<&'w [Word], (Refusal, usize)> {
+        let column = words.first().map_or(column, |word| word.column);
+        let chosen = self.chosen(row, words).map_err(|refusal| (refusal, column))?;
+        let texts: Vec<&str> = chosen.iter().map(AsRef::as_ref).collect();
+        let refusal = match self.builder.give(row, &texts) {
+            Ok(rest) => {
+                self.columns.push((row.cli, column));
+                return Ok(&words[words.len() - rest.len().min(words.len())..]);
+            }
+            Err(refusal) => refusal,
+        };
+        let at = texts.iter().position(|text| refusal.word() == Some(text));
+        match at.and_then(|at| Some((at, words.get(at)?))) {
+            Some(at_fault) => Err(self.mistaken(row, at_fault, refusal)),
+            None => Err((refusal, column)),
+        }
+    }
+
+    /// The words with each range replaced by one that it stands for; by all of them in a list.
+    fn chosen<'w>(&mut self, row: &'static Row, words: &'w [Word]) -> Result<Vec<Cow<'w, str>>, Refusal> {
+        let mut chosen = Vec::with_capacity(words.len());
+        for (at, word) in words.iter().enumerate() {
+            let list = row.kind == Kind::Names;
+            let range = match row.ranged && (at == 0 || list) {
+                true => range::of(row.cli, &word.text)?,
+                false => None,
+            };
+            match range {
+                None => chosen.push(Cow::Borrowed(word.text.as_str())),
+                Some(range) if list => {
+                    chosen.extend((0..range.size()).map(|pick| Cow::Owned(range.word(pick))))
+                }
+                Some(range) => {
+                    let (size, first) = *self.size.get_or_insert((range.size(), row.cli));
+                    if size != range.size() {
+                        let sizes = (size, range.size());
+                        return Err(Refusal::RangesDiffer { argument: row.cli, other: first, sizes });
+                    }
+                    chosen.push(Cow::Owned(range.word(self.pick)));
+                }
+            }
+        }
+        Ok(chosen)
+    }
+}
