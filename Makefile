@@ -12,9 +12,10 @@ test:
 deps:
 	@ci/deps
 
-# Tests that take too long for `make test`; their names begin with soak_.
+# Tests that take too long for `make test`; their names begin with soak_. Ten minutes of fuzzing.
 soak: deps
 	cargo test --locked --workspace -- --ignored soak_
+	@ci/fuzz 600
 
 # Side by side with haproxy and nginx; see bench/README.md.
 bench:
