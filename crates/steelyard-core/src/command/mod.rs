@@ -7,6 +7,7 @@ mod abbreviation;
 mod apply;
 mod arguments;
 mod catalogue;
+mod code;
 mod form;
 mod guard;
 mod keep;

@@ -1,0 +1,145 @@
+//! What a refusal is about: NITRO's code of it, the argument and the word at fault.
+
+use super::refusal::{Allowed, Refusal};
+
+impl Refusal {
+    /// NITRO's error code.
+    pub fn code(&self) -> u16 {
+        match self {
+            Refusal::UnknownCommand { .. } => 1088,
+            Refusal::AmbiguousCommand { .. } => 1089,
+            Refusal::Incomplete { .. } => 1128,
+            Refusal::NotCarried { .. } | Refusal::DomainGiven { .. } => 460,
+            Refusal::UnknownArgument { .. } => 1090,
+            Refusal::AmbiguousArgument { .. } => 1099,
+            Refusal::GivenTwice { .. } | Refusal::NotText { .. } | Refusal::Utf16 => 278,
+            Refusal::ValueMissing { .. } => 1091,
+            Refusal::TooManyValues { .. } => 1112,
+            Refusal::NothingToSet => 1094,
+            Refusal::ArgumentMissing { .. } => 1095,
+            Refusal::PrerequisiteMissing { .. } => 1093,
+            Refusal::Exclusive { .. } => 1092,
+            Refusal::InvalidValue { .. } => 1097,
+            Refusal::AmbiguousValue { .. } => 1105,
+            Refusal::BelowMinimum { .. } => 1109,
+            Refusal::AboveMaximum { .. } => 1108,
+            Refusal::TooLong { .. } => 1106,
+            Refusal::InvalidIp { .. } => 1110,
+            Refusal::InvalidName { .. } => 1075,
+            Refusal::RangeGiven { .. } | Refusal::InvalidRange { .. } => 1116,
+            Refusal::RangesDiffer { .. } => 1117,
+            Refusal::SecondRange { .. } => 1118,
+            Refusal::RangeTooLarge { .. } => 1172,
+            Refusal::TooManyByRanges { .. } => 1072,
+            Refusal::BlankMissing { .. } => 1097,
+            Refusal::DashMissing { .. } => 1090,
+            Refusal::OutOfOrder { .. } => 1096,
+            Refusal::Glued { .. } => 1112,
+            Refusal::RangeReversed { .. } => 1113,
+            Refusal::UnmatchedQuote => 1115,
+            Refusal::UnmatchedCharacter(_) => 1119,
+            Refusal::LineTooLong { .. } => 296,
+            Refusal::Exists { .. } | Refusal::AddressInUse { .. } => 273,
+            Refusal::NoSuch { .. } => 258,
+            Refusal::ServerExists { .. } => 1335,
+            Refusal::ServiceAddressTaken { .. } => 2305,
+            Refusal::TypeMismatch { .. } => 1304,
+            Refusal::NotBound { .. } => 1303,
+            Refusal::InUse { .. } => 315,
+            Refusal::BoundToVserver { .. } => 1325,
+            Refusal::MonitorInUse { .. } => 2131,
+            Refusal::DefaultMonitorUnbound => 2164,
+            Refusal::DefaultMonitor => 2139,
+            Refusal::DefaultMonitorBound => 2165,
+            Refusal::MonitorAlreadyBound => 2133,
+            Refusal::MonitorNotBound { .. } => 2170,
+            Refusal::MonitorTypeDiffers { .. } => 2155,
+            Refusal::IntervalTooShort { .. } => 2128,
+            Refusal::TooFewRetries { .. } => 2196,
+            Refusal::TooManyCodes => 2130,
+            Refusal::CannotSeal { .. } => 257,
+            Refusal::MethodForType { method: "LEASTREQUEST" } => 2375,
+            Refusal::MethodForType { .. } => 1097,
+        }
+    }
+
+    /// The command line's name of the argument at fault, to find where it stood.
+    pub fn argument(&self) -> Option<&'static str> {
+        match self {
+            Refusal::GivenTwice { argument }
+            | Refusal::ValueMissing { argument }
+            | Refusal::TooManyValues { argument, .. }
+            | Refusal::ArgumentMissing { argument }
+            | Refusal::PrerequisiteMissing { argument, .. }
+            | Refusal::Exclusive { argument, .. }
+            | Refusal::IntervalTooShort { argument, .. }
+            | Refusal::TooFewRetries { argument, .. }
+            | Refusal::InvalidValue { argument, .. }
+            | Refusal::AmbiguousValue { argument, .. }
+            | Refusal::BelowMinimum { argument, .. }
+            | Refusal::AboveMaximum { argument, .. }
+            | Refusal::TooLong { argument, .. }
+            | Refusal::InvalidIp { argument, .. }
+            | Refusal::InvalidName { argument, .. }
+            | Refusal::RangeGiven { argument, .. }
+            | Refusal::InvalidRange { argument, .. }
+            | Refusal::RangesDiffer { argument, .. }
+            | Refusal::SecondRange { argument, .. }
+            | Refusal::RangeTooLarge { argument, .. }
+            | Refusal::BlankMissing { argument, .. }
+            | Refusal::RangeReversed { argument, .. }
+            | Refusal::DomainGiven { argument, .. }
+            | Refusal::Exists { argument, .. }
+            | Refusal::NoSuch { argument, .. }
+            | Refusal::ServerExists { argument, .. }
+            | Refusal::AddressInUse { argument, .. }
+            | Refusal::NotBound { argument, .. }
+            | Refusal::InUse { argument, .. }
+            | Refusal::BoundToVserver { argument, .. }
+            | Refusal::TypeMismatch { argument } => Some(argument),
+            Refusal::NotCarried { argument, .. } | Refusal::CannotSeal { argument, .. } => *argument,
+            Refusal::ServiceAddressTaken { .. } => Some("port"),
+            Refusal::DefaultMonitor
+            | Refusal::DefaultMonitorBound
+            | Refusal::DefaultMonitorUnbound
+            | Refusal::MonitorInUse { .. }
+            | Refusal::MonitorAlreadyBound
+            | Refusal::MonitorNotBound { .. } => Some("monitorName"),
+            Refusal::MonitorTypeDiffers { .. } => Some("type"),
+            Refusal::TooManyCodes => Some("respCode"),
+            Refusal::MethodForType { .. } => Some("lbMethod"),
+            _ => None,
+        }
+    }
+
+    /// What was typed in its place, if the refusal is about one word.
+    pub fn word(&self) -> Option<&str> {
+        match self {
+            Refusal::UnknownCommand { word, .. }
+            | Refusal::AmbiguousCommand { word, .. }
+            | Refusal::UnknownArgument { word, .. }
+            | Refusal::AmbiguousArgument { word, .. }
+            | Refusal::TooManyValues { word, .. }
+            | Refusal::InvalidValue { word, .. }
+            | Refusal::AmbiguousValue { word, .. }
+            | Refusal::BelowMinimum { word, .. }
+            | Refusal::AboveMaximum { word, .. }
+            | Refusal::InvalidIp { word, .. }
+            | Refusal::InvalidName { word, .. }
+            | Refusal::RangeGiven { word, .. }
+            | Refusal::RangeReversed { word, .. }
+            | Refusal::DomainGiven { word, .. } => Some(word),
+            _ => None,
+        }
+    }
+
+    /// The same refusal of a value that cannot be read, with better words for what can.
+    pub(super) fn allowing(self, allowed: Allowed) -> Refusal {
+        match self {
+            Refusal::InvalidValue { argument, word, nearest, .. } => {
+                Refusal::InvalidValue { argument, word, allowed, nearest }
+            }
+            other => other,
+        }
+    }
+}
