@@ -228,7 +228,8 @@ pub(super) const TABLE: &[Row] = &[
         Rank::Parameters,
         "certParams global group kcdAccount ldapParams otpparameter parameter preauthenticationaction \
         preauthenticationparameter preauthenticationpolicy radiusParams ssoProfile tacacsParams user",
-    ),
+    )
+    .bound(Rank::Bindings),
     Row::shown("aaa", "session stats"),
     Row::stored(
         "authentication",
@@ -240,7 +241,8 @@ pub(super) const TABLE: &[Row] = &[
         noAuthAction policylabel protectedUserAction pushService radiusAction radiusPolicy samlAction \
         samlIdPPolicy samlIdPProfile samlPolicy smartAccessPolicy smartAccessProfile storefrontAuthAction \
         tacacsAction tacacsPolicy vserver webAuthAction webAuthPolicy",
-    ),
+    )
+    .bound(Rank::VserverBindings),
     Row::stored("authorization", EXPOSURE, Rank::Parameters, "action policy policylabel"),
     Row::stored(
         "appfw",
@@ -340,13 +342,8 @@ pub(super) const TABLE: &[Row] = &[
     ),
     Row::stored("dns", TRAFFIC, Rank::Network, "profile"),
     Row::shown("dns", "nsecRec proxyRecords records stats subnetCache"),
-    Row::stored(
-        "gslb",
-        TRAFFIC,
-        Rank::OtherVservers,
-        "config domain parameter service serviceGroup site vserver",
-    )
-    .bound(Rank::VserverBindings),
+    Row::stored("gslb", TRAFFIC, Rank::OtherVservers, "config domain parameter site vserver").bound(Rank::VserverBindings),
+    Row::stored("gslb", TRAFFIC, Rank::OtherVservers, "service serviceGroup").bound(Rank::ServiceBindings),
     Row::shown("gslb", "ldnsentries ldnsentry runningConfig syncStatus"),
     Row::stored(
         "ica",

@@ -1,0 +1,215 @@
+//! Lines that are kept: which, where a saved file has them, and that they come back.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::fmt::Write as _;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use steelyard_core::command::{Outcome, print, read, run_line};
+use steelyard_core::config::Config;
+use steelyard_core::config::attribute::Effect;
+use steelyard_core::config::kept::Class;
+
+fn printed(file: &str) -> String {
+    print(&read(file.as_bytes(), "ns.conf").config).ns_conf
+}
+
+/// Class and effect of a line, or the code of its refusal.
+fn outcome(line: &str) -> Result<(Class, Effect), u16> {
+    match &read(line.as_bytes(), "ns.conf").lines[0].outcome {
+        Outcome::Kept { class, effect } => Ok((*class, *effect)),
+        Outcome::Refused { refusal, .. } => Err(refusal.code()),
+        Outcome::Applied { .. } => panic!("applied: {line}"),
+    }
+}
+
+/// What not acting on a command changes.
+#[test]
+fn effects() {
+    use Effect::{Exposure, Inert, Traffic};
+    let stored = |effect| Ok((Class::Stored, effect));
+    let host = |effect| Ok((Class::Host, effect));
+    for (line, expected) in [
+        ("set snmp alarm CPU-USAGE -thresholdValue 95", stored(Inert)),
+        ("add ntp server 10.0.0.1", stored(Inert)),
+        ("add ssl certKey c -cert c.pem", stored(Traffic)),
+        ("add cs vserver c HTTP 10.0.0.1 80", stored(Traffic)),
+        ("add responder policy p TRUE DROP", stored(Traffic)),
+        ("bind responder global p 10 END", stored(Exposure)),
+        ("unbind responder global p", stored(Traffic)),
+        ("bind appfw global p 10", stored(Exposure)),
+        ("add authentication vserver a SSL 10.0.0.1 443", stored(Exposure)),
+        ("set ssl vserver v -tls1 DISABLED", stored(Traffic)),
+        ("set ssl vserver v -clientAuth ENABLED -clientCert Mandatory", stored(Exposure)),
+        ("add ns acl a DENY -srcIP 10.0.0.1", host(Exposure)),
+        ("add ns acl a ALLOW -srcIP 10.0.0.1", host(Inert)),
+        ("add route 0.0.0.0 0.0.0.0 10.0.0.1", host(Traffic)),
+        ("set interface 1/1 -throughput 0", host(Inert)),
+        ("bind vlan 10 -ifnum 1/1", host(Traffic)),
+        ("show ns version", Ok((Class::Inert, Inert))),
+        ("show lb vserver", Ok((Class::Inert, Inert))),
+        ("save ns config", Ok((Class::Inert, Inert))),
+        ("reboot -warm", Ok((Class::Inert, Inert))),
+        ("create ssl rsakey k.key 2048", Ok((Class::Inert, Inert))),
+        ("shell nsgslbautosync", Ok((Class::Inert, Inert))),
+    ] {
+        assert_eq!(outcome(line), expected, "{line}");
+    }
+}
+
+/// Every word may be shortened, `ns` may be left out, and what nobody knows is refused.
+#[test]
+fn first_words() {
+    for (short, whole) in [
+        ("bind ssl vs v -certkeyName c", "bind ssl vserver v -certkeyName c"),
+        ("ad cs ac a", "add cs action a"),
+        ("set tcpprofile p", "set ns tcpProfile p"),
+        ("add acl a DENY", "add ns acl a DENY"),
+        ("ADD SSL CERTKEY c", "add ssl certKey c"),
+        ("sh ru", "show ns runningConfig"),
+        ("sho save", "show ns savedConfig"),
+        ("sh lb vs", "show lb vserver"),
+        ("stat ssl", "stat ssl stats"),
+        ("save c", "save ns config"),
+        ("renumber acls", "renumber ns acls"),
+    ] {
+        assert!(outcome(short).is_ok(), "{short}: {:?}", outcome(short));
+        assert_eq!(outcome(short), outcome(whole), "{short}");
+    }
+    for (line, code) in [
+        ("add ssl frobnicate x", 1088),
+        ("add dns aRec example.com 10.0.0.1", 1088),
+        ("add ssl c x", 1089),
+        ("add r x", 1089),
+        ("add ssl", 1128),
+        ("frobnicate ssl certKey x", 1088),
+    ] {
+        assert_eq!(outcome(line), Err(code), "{line}");
+    }
+}
+
+/// Kept lines stand where an appliance has them: behind what they name, the header first, comments before their commands.
+#[test]
+fn places() {
+    let file = "\
+# everything for shop
+bind ssl vserver shop -certkeyName shop
+add cs action a -targetLBVserver shop
+#NS13.1 Build 48.47
+# Last modified by `save config`, Sat Dec 13 08:04:58 2025
+# the address
+add lb vserver shop SSL 10.0.0.1 443
+add ssl certKey shop -cert shop.pem
+save ns config
+frobnicate
+enable ns feature LB
+# the end";
+    let expected = "\
+#NS13.1 Build 48.47
+# Last modified by `save config`, Sat Dec 13 08:04:58 2025
+# inert: save ns config
+# refused 1088: frobnicate
+enable ns feature LB
+add ssl certKey shop -cert shop.pem
+# the address
+add lb vserver shop SSL 10.0.0.1 443 -persistenceType NONE -cltTimeout 180
+add cs action a -targetLBVserver shop
+# everything for shop
+bind ssl vserver shop -certkeyName shop
+# the end
+";
+    let plain = |text: &str| text.replace(" -persistenceType NONE -cltTimeout 180", "");
+    assert_eq!(plain(&printed(file)), plain(expected));
+    assert_eq!(printed(&printed(file)), printed(file));
+}
+
+#[test]
+fn what_comes_after_a_removal_stays_after_it() {
+    let file = "add cs policy p -url /a\nbind cs vserver c -policyName p\nunbind cs vserver c -policyName p\n\
+                rm cs policy p\n# again\nadd cs policy p -url /b\nbind cs vserver c -policyName p\n";
+    assert_eq!(printed(file).split_once('\n').unwrap().1, file);
+}
+
+/// Two lines of a value, and a command that a backslash carried on, which the appliance would not take.
+#[test]
+fn lines_of_several_lines() {
+    let file = "add responder action a respondwith \"one\ntwo\"\nadd ssl certKey c \\\n  -cert \"c d\" \\\n  -key k\nadd xyz \"one\ntwo\"";
+    let expected = "#NS14.1 Build 51.80\nadd ssl certKey c -cert \"c d\" -key k\n\
+                    add responder action a respondwith \"one\ntwo\"\n# refused 1088: add xyz \"one\n# refused 1088| two\"\n";
+    assert_eq!(printed(file), expected);
+    assert_eq!(printed(expected), expected);
+}
+
+#[test]
+fn one_line_from_elsewhere_is_kept_too() {
+    let mut config = Config::default();
+    run_line(&mut config, "  add ssl certKey c -cert c.pem").unwrap();
+    run_line(&mut config, "show ns version").unwrap();
+    run_line(&mut config, "# a comment").unwrap();
+    let kept: Vec<&str> = config.kept.iter().map(|kept| kept.text.as_str()).collect();
+    assert_eq!(kept, ["add ssl certKey c -cert c.pem"]);
+}
+
+/// 50,000 lines of every rank: each is put behind the others of its place at once.
+#[test]
+fn fifty_thousand_lines() {
+    let mut file = String::new();
+    for index in 0..10_000 {
+        writeln!(file, "# {index}\nbind ssl vserver v{index} -certkeyName c\nadd snmp trap generic 10.0.0.1")
+            .unwrap();
+        writeln!(file, "add cs policy p{index}\nfrobnicate {index}\nrm cs policy p{index}").unwrap();
+    }
+    let reading = read(file.as_bytes(), "ns.conf");
+    assert_eq!(reading.config.kept.iter().count(), 60_000);
+    assert_eq!(reading.refused.len(), 10_000);
+}
+
+fn line() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "#NS13.1 Build 48.47",
+        "#NS14.1 Build 51.80",
+        "# Last modified by `save config`, Sat Dec 13 08:04:58 2025",
+        "# words",
+        "  # indented",
+        "# refused 1088: frobnicate",
+        "# refused 1088| more of it",
+        "# inert: show lb vserver",
+        "# inert| more of it",
+        "#",
+        "",
+        "add server a 10.0.0.1",
+        "add service s a HTTP 80",
+        "rm service s",
+        "add lb vserver v HTTP 10.1.1.1 80",
+        "bind lb vserver v s",
+        "enable ns feature LB",
+        "add lb monitor m HTTP",
+        "add ssl certKey c -cert \"a b\"",
+        "add responder action a respondwith \"one\ntwo\"",
+        "add cs policy p \\\n  -url /a",
+        "rm cs policy p",
+        "rename cs policy p q",
+        "bind cs vserver c -policyName p",
+        "unbind ssl vserver v -eccCurveName ALL",
+        "add route 0.0.0.0 0.0.0.0 10.0.0.1",
+        "> show ns version",
+        " Done",
+        "save ns config",
+        "frobnicate \"one\ntwo\"",
+        "add service s \"unfinished",
+    ])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_kept_comes_back(lines in vec(line(), 0..40)) {
+        let first = read(lines.join("\n").as_bytes(), "first").config;
+        let printed = print(&first);
+        let second = read(printed.ns_conf.as_bytes(), "second");
+        prop_assert_eq!(&second.refused, &[], "{}", printed.ns_conf);
+        prop_assert_eq!(&second.config, &first, "{}", printed.ns_conf);
+        prop_assert_eq!(print(&second.config), printed);
+    }
+}
