@@ -82,8 +82,8 @@ impl Snapshot {
     fn live_services(&self, config: &Config) -> BTreeMap<String, Arc<Service>> {
         let (mut live, mut lines) = (BTreeMap::new(), Lines::default());
         let mut add = |name: &str, server: &str, port: u16| {
-            let Some(server) = config.servers.find(server) else { return };
-            let address = SocketAddr::new(server.ip, port);
+            let Some(ip) = config.servers.find(server).and_then(crate::config::Server::ip) else { return };
+            let address = SocketAddr::new(ip, port);
             let service = match self.service(name) {
                 Some(service) if service.address() == address => Arc::clone(service),
                 Some(service) => service.moved_to(&mut lines, address),
@@ -104,8 +104,7 @@ impl Snapshot {
 
     fn setup(&self, vserver: &LbVserver, config: &Config) -> Setup {
         Setup {
-            // The configuration's words are the methods' names; a test holds them together.
-            method: balance::method(vserver.lb_method.text()).unwrap_or(balance::DEFAULT),
+            method: method(vserver),
             services: self.ring(vserver, config),
             startup_factor: config.lb_parameter.startup_rr_factor,
             slow_start: slow_start(vserver),
@@ -153,7 +152,7 @@ impl Snapshot {
         for binding in &vserver.bindings {
             match binding {
                 LbBinding::Service { name, weight } => {
-                    let carried = config.services.find(name).is_some_and(|s| s.service_type.is_carried());
+                    let carried = config.services.find(name).is_some_and(|s| s.is_carried());
                     let service = self.service(name).filter(|_| carried).map(Arc::clone);
                     ring.extend(service.map(|service| Bound { service, weight: *weight }));
                 }
@@ -171,7 +170,7 @@ impl Snapshot {
             let service = self.service(&member_name(&group.name, &member.server, member.port))?;
             Some(Bound { service: Arc::clone(service), weight: member.weight })
         };
-        group.members.iter().filter_map(live).collect()
+        group.members.iter().filter(|member| member.is_carried()).filter_map(live).collect()
     }
 
     /// Tells the services of the new pickers who watches them now, and has those pickers read what happened meanwhile.
@@ -278,6 +277,13 @@ impl Default for Snapshot {
 /// A group member's name, as NITRO writes it.
 pub fn member_name(group: &str, server: &str, port: u16) -> String {
     format!("{group}?{server}?{port}")
+}
+
+/// Where the method is not carried the backup method stands in for it. The configuration's words are the methods'
+/// names; a test holds them together.
+fn method(vserver: &LbVserver) -> &'static balance::Method {
+    let named = balance::method(vserver.lb_method.text());
+    named.or_else(|| balance::method(vserver.backup_lb_method.text())).unwrap_or(balance::DEFAULT)
 }
 
 fn slow_start(vserver: &LbVserver) -> Option<SlowStart> {

@@ -136,8 +136,8 @@ fn refusals_read_well() {
         "ns.conf:3:45: Invalid argument value [lbMethod]: \"LEASTCONECTION\" is not known; did you mean LEASTCONNECTION? (1097)"
     );
     assert_eq!(
-        line("add lb monitor m HTTP -password hunter2"),
-        "ns.conf:1:23: Feature not supported in this release [-password]: this version does not carry it; leave it out (460)"
+        line("add lb monitor m HTTP -pasword hunter2"),
+        "ns.conf:1:23: No such argument [-pasword]: \"-pasword\" is not known; did you mean -password? (1090)"
     );
     let odd = format!("add {} x", "\u{1b}[31m\\".repeat(200));
     assert!(line(&odd).len() < 800 && line(&odd).contains("\\u{1b}[31m"), "{}", line(&odd));
@@ -151,7 +151,7 @@ fn lookups() {
     let config = read(text.as_bytes(), "ns.conf").config;
     assert_eq!(config.lb_vservers.find("wEB").unwrap().address(), Some("10.0.0.1:80".parse().unwrap()));
     assert_eq!(config.lb_vservers.find("cs").unwrap().address(), None);
-    assert_eq!(config.servers.find("10.0.0.5").unwrap().ip.to_string(), "10.0.0.5");
+    assert_eq!(config.servers.find("10.0.0.5").unwrap().ip().unwrap().to_string(), "10.0.0.5");
     let bound = &config.services.find("s").unwrap().monitors[0];
     assert_eq!((bound.monitor.as_str(), bound.weight, bound.enabled), ("m", 3, false));
 }

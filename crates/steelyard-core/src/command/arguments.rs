@@ -1,19 +1,18 @@
 //! The words behind the object of a command to its arguments: which word belongs to which row.
 //!
 //! Never says what a value may be (`value` does), nor what was meant by a line that goes wrong (`mistake`). The hard
-//! question is how many words an option takes: up to the next option, and of those as many as its row and the second
-//! row behind it want.
+//! question is how many words an option takes: up to the next option, and of those as many as its row and the rows of
+//! further words behind it want.
 
 use std::borrow::Cow;
 
 use super::abbreviation::{Match, find};
-use super::form::{Form, OptionForm};
+use super::form::Form;
 use super::lex::Word;
 use super::nearest::nearest;
 use super::refusal::Refusal;
 use super::{Builder, Command, Object, Verb, range, seal};
 use crate::config::attribute::{Kind, Row};
-use crate::config::other::DEVICE_NUMBER;
 
 /// The rest of a line being read.
 pub(super) struct Arguments<'f> {
@@ -75,8 +74,7 @@ impl<'f> Arguments<'f> {
         let given = name.text.trim_start_matches('-');
         let free = || self.form.slots.iter().map(|slot| slot.row).filter(|row| !self.builder.has(row));
         let options = || self.form.options.iter().map(|option| option.row).chain(free());
-        let others = || self.form.others.iter().map(|(other, _)| *other);
-        let all = || options().map(|row| row.cli).chain(others()).chain([DEVICE_NUMBER]);
+        let all = || options().map(|row| row.cli).chain([DEVICE_NUMBER]);
         let found = match find(given, all()) {
             Match::One(found) => found,
             Match::Several(candidates) => {
@@ -92,17 +90,18 @@ impl<'f> Arguments<'f> {
         };
         let count = after.iter().take_while(|word| !word.option).count();
         let Some(row) = options().find(|row| row.cli == found) else {
-            return self.other(found, name, &after[..count]).map(|()| count);
+            return Ok(count);
         };
         let count = count + self.flags(row, &after[count..]);
         let values = &after[..count];
-        let rest = self.give(row, values, name.column)?;
-        let rest = match (rest, self.form.options.iter().find(|option| option.row == row)) {
-            ([word, ..], Some(OptionForm { second: Some(second), .. })) => {
-                self.give(second, rest, word.column)?
-            }
-            _ => rest,
-        };
+        let mut rest = self.give(row, values, name.column)?;
+        let form = self.form;
+        let more =
+            form.options.iter().find(|option| option.row == row).map_or(&[][..], |option| &option.more);
+        for row in more {
+            let [word, ..] = rest else { break };
+            rest = self.give(row, rest, word.column)?;
+        }
         match rest {
             [] => Ok(count),
             [word, ..] => Err(self.surplus(word, Some((row.cli, &values[..values.len() - rest.len()])))),
@@ -115,26 +114,6 @@ impl<'f> Arguments<'f> {
             return 0;
         }
         seal::flags(&after.iter().map(|word| word.text.as_str()).collect::<Vec<_>>())
-    }
-
-    /// An option that is not carried passes at a value without effect.
-    fn other(&self, found: &str, name: &Word, values: &[Word]) -> Result<(), (Refusal, usize)> {
-        let neutral = match self.form.others.iter().find(|(other, _)| *other == found) {
-            None => return Ok(()),
-            Some((_, neutral)) => neutral,
-        };
-        match values {
-            [value] if neutral.iter().any(|n| n.eq_ignore_ascii_case(&value.text)) => Ok(()),
-            _ => {
-                let mut what = format!("-{found}");
-                // A value that could have been another one is worth showing; others may be secrets.
-                for value in values.iter().filter(|_| !neutral.is_empty()) {
-                    what.push(' ');
-                    what.push_str(&value.text);
-                }
-                Err((Refusal::NotCarried { argument: None, what, carried: &[] }, name.column))
-            }
-        }
     }
 
     /// Gives words to a row and returns those left over. `column` is where to point when there is none.
@@ -188,3 +167,6 @@ impl<'f> Arguments<'f> {
         Ok(chosen)
     }
 }
+
+/// Written behind many lines by an appliance; means nothing outside it.
+const DEVICE_NUMBER: &str = "devno";

@@ -108,8 +108,7 @@ impl Arguments<'_> {
     }
 
     fn options(&self) -> impl Iterator<Item = &'static str> {
-        let own = self.form.options.iter().map(|option| option.row.cli);
-        own.chain(self.form.others.iter().map(|(other, _)| *other))
+        self.form.options.iter().map(|option| option.row.cli)
     }
 }
 
@@ -117,7 +116,12 @@ impl Arguments<'_> {
 fn reads_as(row: &Row, word: &Word) -> bool {
     let telling = matches!(
         row.kind,
-        Kind::Word(_) | Kind::Ip | Kind::IpOrAny | Kind::Port { .. } | Kind::PortOrAny | Kind::Number { .. }
+        Kind::Word(_)
+            | Kind::Ip
+            | Kind::IpOrAny
+            | Kind::Port { .. }
+            | Kind::PortOrAny { .. }
+            | Kind::Number { .. }
     );
     telling && value::read(row, &[&word.text]).is_ok()
 }

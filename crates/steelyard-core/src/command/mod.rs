@@ -35,7 +35,7 @@ pub use read::{Line, Outcome, Place, Reading, Refused, read, run_line};
 pub use refusal::{Allowed, Hint, Refusal};
 pub use seal::{CannotSeal, Forget, Seal};
 
-use crate::config::attribute::{Row, Value};
+use crate::config::attribute::{Change, Row, Value};
 use form::Form;
 
 /// What to do.
@@ -155,6 +155,11 @@ impl Command {
         self.arguments.iter().map(|argument| (argument.row, &argument.value))
     }
 
+    /// Has a `set` nothing but what names the object?
+    fn changes_nothing(&self) -> bool {
+        self.object != Object::NsHostName && self.arguments().all(|(row, _)| row.change == Change::AtAdd)
+    }
+
     /// 1088 for a verb that does not go with its object.
     fn unknown(&self) -> Refusal {
         let word = format!("{} {}", self.verb.text(), self.object.text());
@@ -221,6 +226,11 @@ impl Object {
             Object::LbGroup => "lb group",
             Object::ServiceGroupMember => "serviceGroupMember",
         }
+    }
+
+    /// Can nothing be done to it? Its name then stands in nobody's way: `bind serviceg` is about groups.
+    fn is_only_looked_at(self) -> bool {
+        self == Object::ServiceGroupMember
     }
 
     /// Every object.

@@ -3,7 +3,7 @@
 
 use super::value::write;
 use super::{Object, Verb, keep};
-use crate::config::attribute::{Attribute, Place, Resource};
+use crate::config::attribute::{Attribute, Kind, Place, Resource};
 use crate::config::kept::Rank;
 use crate::config::{Config, LbBinding, LbMonitor, MonitorBinding, PolicyBinding, Service, ServiceGroup};
 
@@ -58,7 +58,14 @@ pub(super) fn rank(verb: Verb, object: Object) -> Rank {
 fn resources(config: &Config, rank: Rank, out: &mut String) {
     match rank {
         Rank::Features => features(config, out),
-        Rank::System => config.ns_ips.iter().for_each(|ip| add(ip, out)),
+        Rank::Config => changed(&config.ns_config, out),
+        Rank::Modes => modes(config, out),
+        Rank::System => {
+            changed(&config.ns_host_name, out);
+            changed(&config.ns_param, out);
+            config.ns_ips.iter().for_each(|ip| add(ip, out));
+        }
+        Rank::OtherVservers => config.lb_groups.iter().for_each(|group| add(group, out)),
         Rank::Network => config.net_profiles.iter().for_each(|profile| add(profile, out)),
         Rank::Servers => config.servers.iter().for_each(|server| add(server, out)),
         Rank::Services => config.services.iter().for_each(|service| add(service, out)),
@@ -71,7 +78,7 @@ fn resources(config: &Config, rank: Rank, out: &mut String) {
         Rank::ServiceGroupBindings => {
             config.service_groups.iter().for_each(|group| group_bindings(group, out))
         }
-        Rank::Header | Rank::Config | Rank::Modes | Rank::OtherVservers | Rank::Bindings | Rank::Last => {}
+        Rank::Header | Rank::Bindings | Rank::Last => {}
     }
 }
 
@@ -79,6 +86,15 @@ fn features(config: &Config, out: &mut String) {
     let features: Vec<&str> = config.features.iter().collect();
     if !features.is_empty() {
         out.push_str(&format!("enable ns feature {}\n", features.join(" ")));
+    }
+}
+
+fn modes(config: &Config, out: &mut String) {
+    for (verb, on) in [("enable", true), ("disable", false)] {
+        let modes: Vec<&str> = config.modes.switched(on).collect();
+        if !modes.is_empty() {
+            out.push_str(&format!("{verb} ns mode {}\n", modes.join(" ")));
+        }
     }
 }
 
@@ -161,7 +177,7 @@ fn word(text: &str, out: &mut String) {
 }
 
 fn add<T: Resource + Default>(resource: &T, out: &mut String) {
-    line("add", resource, &T::default(), out);
+    line("add", resource, &resource.fresh(), out);
 }
 
 fn line<T: Resource>(verb: &str, resource: &T, unless: &T, out: &mut String) {
@@ -171,13 +187,15 @@ fn line<T: Resource>(verb: &str, resource: &T, unless: &T, out: &mut String) {
 
 /// Words that stand alone, then the options that differ from `unless`, then the end of the line.
 fn attributes<T: Resource>(resource: &T, unless: &T, out: &mut String) {
+    let differs = |a: &Attribute<T>| (a.value)(resource) != (a.value)(unless);
     for (index, attribute) in T::ATTRIBUTES.iter().enumerate() {
-        let differs = |a: &Attribute<T>| (a.value)(resource) != (a.value)(unless);
-        let second = T::ATTRIBUTES.get(index + 1).filter(|next| next.row.place == Place::SecondWord);
+        let after = &T::ATTRIBUTES[index + 1..];
+        let mut more = after.iter().take_while(|next| next.row.place == Place::SecondWord);
         match attribute.row.place {
-            Place::Key | Place::Required | Place::Optional => put(attribute, resource, out),
+            Place::Key | Place::Required => put(attribute, resource, out),
+            Place::Optional => optional(attribute, after.first(), resource, out),
             Place::SecondWord if differs(attribute) => put(attribute, resource, out),
-            Place::Option if differs(attribute) || second.is_some_and(differs) => {
+            Place::Option if differs(attribute) || more.any(differs) => {
                 out.push_str(&format!(" -{}", attribute.row.cli));
                 put(attribute, resource, out);
             }
@@ -187,11 +205,23 @@ fn attributes<T: Resource>(resource: &T, unless: &T, out: &mut String) {
     out.push('\n');
 }
 
-/// A virtual server without an address is written with 0.0.0.0.
+/// A word that may be left out is, unless another such word follows: a virtual server without an address has 0.0.0.0.
+fn optional<T: Resource>(
+    attribute: &Attribute<T>,
+    next: Option<&Attribute<T>>,
+    resource: &T,
+    out: &mut String,
+) {
+    if (attribute.value)(resource).is_some() {
+        put(attribute, resource, out);
+    } else if next.is_some_and(|next| next.row.place == Place::Optional) {
+        out.push_str(" 0.0.0.0");
+    }
+}
+
 fn put<T: Resource>(attribute: &Attribute<T>, resource: &T, out: &mut String) {
-    out.push(' ');
-    match (attribute.value)(resource) {
-        Some(value) => write(&attribute.row.kind, &value, out),
-        None => out.push_str("0.0.0.0"),
+    if let Some(value) = (attribute.value)(resource).filter(|_| attribute.row.kind != Kind::Bare) {
+        out.push(' ');
+        write(&attribute.row.kind, &value, out);
     }
 }

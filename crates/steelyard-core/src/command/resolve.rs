@@ -50,7 +50,7 @@ pub(super) fn resolve_host(config: &Config, command: &Command) -> Result<Resolve
             match config.servers.find(&name).or_else(|| config.servers.find_at(ip)) {
                 Some(server) => Ok(ResolvedHost { name: server.name.clone(), new: None }),
                 None => {
-                    let new = Server { name: name.clone(), ip: *ip, ..Server::default() };
+                    let new = Server::at(name.clone(), *ip);
                     Ok(ResolvedHost { name, new: Some(new) })
                 }
             }

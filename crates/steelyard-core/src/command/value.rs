@@ -28,6 +28,17 @@ pub(super) fn read<'a, 'w>(row: &Row, words: &'a [&'w str]) -> Result<(Value, &'
             return Ok((Value::Names(names?), &[]));
         }
         Kind::Host => Value::Host(host(argument, first)?),
+        Kind::IpOrDomain => Value::Host(ip_or_domain(argument, first)?),
+        Kind::Expression { none } if first.trim_matches('"').eq_ignore_ascii_case(none) => {
+            Value::Text(none.to_owned())
+        }
+        Kind::Expression { .. } => Value::Text(first.to_owned()),
+        Kind::Texts { max } => {
+            if words.iter().any(|word| word.len() > max) {
+                return Err(Refusal::TooLong { argument, max });
+            }
+            return Ok((Value::Names(words.iter().map(|word| (*word).to_owned()).collect()), &[]));
+        }
         Kind::Text { max } if first.len() > max => return Err(Refusal::TooLong { argument, max }),
         Kind::Text { .. } => Value::Text(first.to_owned()),
         Kind::Number { min, max } => Value::Number(number(argument, first, (min, max))?),
@@ -40,8 +51,8 @@ pub(super) fn read<'a, 'w>(row: &Row, words: &'a [&'w str]) -> Result<(Value, &'
         Kind::Ip => Value::Ip(ip(argument, first)?),
         Kind::IpOrAny if first == "*" => Value::Ip(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
         Kind::IpOrAny => Value::Ip(ip(argument, first)?),
-        Kind::PortOrAny if first == "*" => Value::Number(u32::from(u16::MAX)),
-        Kind::PortOrAny => Value::Number(port(argument, first, 0)?),
+        Kind::PortOrAny { .. } if first == "*" => Value::Number(u32::from(u16::MAX)),
+        Kind::PortOrAny { min } => Value::Number(port(argument, first, min)?),
         Kind::Ips => {
             let ips: Result<_, _> = words.iter().map(|word| ip(argument, word)).collect();
             return Ok((Value::Ips(ips?), &[]));
@@ -65,9 +76,9 @@ pub(super) fn write(kind: &Kind, value: &Value, out: &mut String) {
                 write_text(name, out);
             }
         }
-        Value::Ip(ip) if *kind == Kind::IpOrAny && ip.is_unspecified() => out.push('*'),
+        Value::Ip(ip) if *kind == Kind::IpOrAny && *ip == Ipv4Addr::UNSPECIFIED => out.push('*'),
         Value::Ip(ip) | Value::Host(Host::Ip(ip)) => out.push_str(&ip.to_string()),
-        Value::Number(65_535) if *kind == Kind::PortOrAny => out.push('*'),
+        Value::Number(65_535) if matches!(kind, Kind::PortOrAny { .. }) => out.push('*'),
         Value::Number(number) => out.push_str(&number.to_string()),
         Value::Span(ms) if ms % 1_000 == 0 => out.push_str(&(ms / 1_000).to_string()),
         Value::Span(ms) => out.push_str(&format!("{ms} MSEC")),
@@ -168,6 +179,21 @@ fn host(argument: &'static str, word: &str) -> Result<Host, Refusal> {
     }
 }
 
+fn ip_or_domain(argument: &'static str, word: &str) -> Result<Host, Refusal> {
+    refuse_range(argument, word)?;
+    let label = |label: &str| {
+        let inside = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        (1..=63).contains(&label.len()) && label.chars().all(inside)
+    };
+    let domain = word.strip_suffix('.').unwrap_or(word);
+    match word.parse() {
+        Ok(ip) => Ok(Host::Ip(ip)),
+        Err(_) if word.len() > LONGEST_DOMAIN => Err(Refusal::TooLong { argument, max: LONGEST_DOMAIN }),
+        Err(_) if !looks_like_ip(word) && domain.split('.').all(label) => Ok(Host::Server(word.to_owned())),
+        Err(_) => Err(Refusal::InvalidIp { argument, word: word.to_owned() }),
+    }
+}
+
 /// Digits and points alone: meant as an address, not as a name.
 fn looks_like_ip(word: &str) -> bool {
     word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.')
@@ -224,8 +250,8 @@ fn span<'a, 'w>(row: &Row, words: &'a [&'w str]) -> Result<(Value, &'a [&'w str]
     let Kind::Span { max, floor_ms, .. } = row.kind else {
         return Err(Refusal::ValueMissing { argument });
     };
-    let number =
-        number(argument, words.first().copied().unwrap_or_default(), (1, max)).map_err(|refusal| {
+    let number = number(argument, words.first().copied().unwrap_or_default(), (floor_ms.min(1), max))
+        .map_err(|refusal| {
             let allowed = Allowed::Such("a whole number; a unit (SEC, MSEC, MIN) is a word of its own");
             refusal.allowing(allowed)
         })?;
@@ -309,7 +335,9 @@ const ON_OFF: Words = Words { carried: &["ON", "OFF"], aliases: &[], not_carried
 const UNITS: Words = Words { carried: &["SEC", "MSEC", "MIN"], aliases: &[], not_carried: &[] };
 /// `spec/methods.md` 5.1.
 const LONGEST_NAME: usize = 127;
+/// Of a name in the domain name system.
+const LONGEST_DOMAIN: usize = 255;
 /// Error 2130.
 const MOST_CODES: usize = 16;
-/// What a status line can hold.
-const CODES: CodeRange = CodeRange { low: 100, high: 999 };
+/// What an answer can say: a status line three digits, RADIUS one.
+const CODES: CodeRange = CodeRange { low: 1, high: 999 };

@@ -81,6 +81,31 @@ pub(super) static COUNTED: [Row; 5] = [
     ),
 ];
 
+/// By what `stat` sorts.
+pub(super) static SORT_BY: Row =
+    Row::new(Place::Option, "sortBy", "sortby", one_of(&["Hits"]), "What decides which comes first.");
+
+/// Which way.
+pub(super) static SORT_ORDER: Row = Row::new(
+    Place::SecondWord,
+    "sortOrder",
+    "sortorder",
+    one_of(&["ascending", "descending"]),
+    "Whether the least or the most comes first.",
+);
+
+/// What `unset` takes and nothing sets.
+pub(super) static OBSOLETE_OF_SERVICE: Row =
+    bare("riseApbrStatsMsgCode", "riseapbrstatsmsgcode", "Kept for old scripts.").inert();
+
+/// The same.
+pub(super) static OBSOLETE_OF_VSERVER: Row =
+    bare("serviceName", "servicename", "Kept for old scripts.").inert();
+
+const fn one_of(words: &'static [&'static str]) -> Kind {
+    Kind::Word(Words { carried: words, aliases: &[], not_carried: &[] })
+}
+
 const fn bare(cli: &'static str, nitro: &'static str, help: &'static str) -> Row {
     Row::new(Place::Option, cli, nitro, Kind::Bare, help)
 }

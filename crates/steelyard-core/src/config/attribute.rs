@@ -78,6 +78,8 @@ pub enum Kind {
     Names,
     /// An IP address, or the name of a server.
     Host,
+    /// An IP address, or a domain name.
+    IpOrDomain,
     /// Any text of at most so many bytes.
     Text {
         /// Longest, in bytes.
@@ -94,7 +96,7 @@ pub enum Kind {
     Span {
         /// Largest number, and largest time in seconds.
         max: u32,
-        /// Shortest time, in milliseconds.
+        /// Shortest time, in milliseconds; 0 where there may be none.
         floor_ms: u32,
         /// NITRO's name of the unit.
         unit: &'static str,
@@ -123,7 +125,21 @@ pub enum Kind {
     /// An IPv4 or IPv6 address, or `*` for any, which is kept as the unspecified address.
     IpOrAny,
     /// A port, or `*` for any, which is kept as 65535 (`spec/methods.md` 5.2).
-    PortOrAny,
+    PortOrAny {
+        /// Smallest: 0 where a port may be absent.
+        min: u16,
+    },
+    /// A policy expression, or a word that says that there is none, in any case and in quotes or not. What it means is
+    /// not looked at.
+    Expression {
+        /// That word.
+        none: &'static str,
+    },
+    /// Several words of at most so many bytes each.
+    Texts {
+        /// Longest, in bytes.
+        max: usize,
+    },
     /// Several IPv4 or IPv6 addresses.
     Ips,
     /// Several whole numbers.
@@ -151,11 +167,11 @@ pub struct Words {
 /// What an attribute holds, checked against its [`Kind`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Value {
-    /// [`Kind::Name`] and [`Kind::Text`].
+    /// [`Kind::Name`], [`Kind::Text`] and [`Kind::Expression`].
     Text(String),
-    /// [`Kind::Names`].
+    /// [`Kind::Names`] and [`Kind::Texts`].
     Names(Vec<String>),
-    /// [`Kind::Host`].
+    /// [`Kind::Host`] and [`Kind::IpOrDomain`].
     Host(Host),
     /// [`Kind::Number`], [`Kind::Port`] and [`Kind::PortOrAny`].
     Number(u32),
@@ -181,12 +197,12 @@ pub enum Value {
     Unset,
 }
 
-/// Where a service runs, as a command says it.
+/// Where a service runs, as a command says it; or where a server is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Host {
     /// By address; the server of that address is meant, or a new one named by it.
     Ip(IpAddr),
-    /// By the name of a server.
+    /// By the name of a server; or, of a server, by its domain name.
     Server(String),
 }
 
@@ -230,6 +246,31 @@ pub trait Resource: Sized + 'static {
     /// Its attributes, in the order in which they are printed.
     const ATTRIBUTES: &'static [Attribute<Self>];
 
+    /// NITRO's names of the attributes whose defaults depend on others, such as the protocol.
+    const BY_TYPE: &'static [&'static str] = &[];
+
+    /// Gives the attribute of [`Resource::BY_TYPE`] that NITRO calls `nitro` the default that follows from the others.
+    fn default_by_type(&mut self, nitro: &str) {
+        let _ = nitro;
+    }
+
+    /// Another one of the same name and type with nothing else said of it.
+    fn fresh(&self) -> Self
+    where
+        Self: Default,
+    {
+        let mut fresh = Self::default();
+        for attribute in
+            Self::ATTRIBUTES.iter().filter(|a| matches!(a.row.place, Place::Key | Place::Required))
+        {
+            if let Some(value) = (attribute.value)(self) {
+                (attribute.store)(&mut fresh, &value);
+            }
+        }
+        Self::BY_TYPE.iter().for_each(|nitro| fresh.default_by_type(nitro));
+        fresh
+    }
+
     /// The rows alone.
     fn rows() -> impl Iterator<Item = &'static Row> {
         Self::ATTRIBUTES.iter().map(|a| &a.row)
@@ -246,6 +287,7 @@ pub trait Resource: Sized + 'static {
     fn reset(&mut self, nitro: &str) {
         if let Some(attribute) = Self::ATTRIBUTES.iter().find(|a| a.row.nitro == nitro) {
             (attribute.reset)(self);
+            self.default_by_type(attribute.row.nitro);
         }
     }
 }

@@ -82,6 +82,30 @@ impl Field for IpAddr {
     }
 }
 
+impl Field for Host {
+    fn store(&mut self, value: &Value) {
+        if let Value::Host(host) = value {
+            self.clone_from(host);
+        }
+    }
+
+    fn value(&self, _: &Kind) -> Option<Value> {
+        Some(Value::Host(self.clone()))
+    }
+}
+
+impl Field for Vec<String> {
+    fn store(&mut self, value: &Value) {
+        if let Value::Names(texts) = value {
+            self.clone_from(texts);
+        }
+    }
+
+    fn value(&self, _: &Kind) -> Option<Value> {
+        (!self.is_empty()).then(|| Value::Names(self.clone()))
+    }
+}
+
 impl Field for Vec<CodeRange> {
     fn store(&mut self, value: &Value) {
         if let Value::Codes(codes) = value {
@@ -181,4 +205,8 @@ impl Blank for u16 {
 
 impl Blank for IpAddr {
     const BLANK: IpAddr = IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED);
+}
+
+impl Blank for Host {
+    const BLANK: Host = Host::Ip(IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED));
 }

@@ -1,7 +1,8 @@
 //! `resource!` and `words!`: a struct and its rows, an enum and its words, each from one list.
 
 /// Makes a resource's struct, its defaults and its rows from one list. Of an attribute's documentation, the text is
-/// also the row's help. What follows `plain` has no row.
+/// also the row's help. What follows `plain` has no row; what follows `by` a field has a default that a method of that
+/// field gives.
 macro_rules! resource {
     (
         $(#[$meta:meta])*
@@ -14,6 +15,9 @@ macro_rules! resource {
         }
         $(plain {
             $( $(#[$plain_meta:meta])* $plain:ident: $plain_type:ty = $plain_default:expr; )*
+        })?
+        $(by $type_field:ident {
+            $( $typed:literal $typed_field:ident = $typed_default:ident; )*
         })?
     ) => {
         $(#[$meta])*
@@ -45,6 +49,16 @@ macro_rules! resource {
                     reset: |resource| resource.$field = $default,
                 },
             )*];
+            $(
+                const BY_TYPE: &'static [&'static str] = &[$( $typed, )*];
+
+                fn default_by_type(&mut self, nitro: &str) {
+                    match nitro {
+                        $( $typed => self.$typed_field = self.$type_field.$typed_default(), )*
+                        _ => {}
+                    }
+                }
+            )?
         }
     };
 }

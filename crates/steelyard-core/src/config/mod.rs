@@ -10,18 +10,24 @@ mod feature;
 pub mod field;
 pub mod guard;
 pub mod kept;
+mod lb_binding;
+mod lb_group;
+mod lb_method;
 mod lb_monitor;
 mod lb_parameter;
 mod lb_vserver;
 pub(crate) mod make;
+mod mode;
+mod monitor_type;
 mod net_profile;
+mod ns_config;
 mod ns_ip;
-pub(crate) mod other;
 mod policy_binding;
 pub mod secret;
 mod server;
 mod service;
 mod service_group;
+mod service_type;
 pub mod source;
 mod table;
 
@@ -30,21 +36,33 @@ pub use binding_list::{Bindable, BindingList};
 pub use changes::Changes;
 pub use feature::Features;
 pub use kept::KeptLines;
-pub use lb_monitor::{LbMonitor, MonitorType, TCP_DEFAULT};
+pub use lb_binding::LbBinding;
+pub use lb_group::LbGroup;
+pub use lb_method::{BackupLbMethod, LbMethod, RequestUnit};
+pub use lb_monitor::{LbMonitor, MetricBinding, MonitorCertKey};
 pub use lb_parameter::LbParameter;
-pub use lb_vserver::{LbBinding, LbMethod, LbVserver, RequestUnit};
+pub use lb_vserver::LbVserver;
+pub use mode::Modes;
+pub use monitor_type::{MonitorType, PING_DEFAULT, TCP_DEFAULT};
 pub use net_profile::NetProfile;
+pub use ns_config::{NsConfig, NsHostName, NsParam};
 pub use ns_ip::{IpType, NsIp};
 pub use policy_binding::PolicyBinding;
 pub use server::Server;
-pub use service::{MonitorBinding, Service, ServiceType};
+pub use service::{MonitorBinding, Service};
 pub use service_group::{Member, ServiceGroup};
+pub use service_type::{ServiceType, Transport};
 pub use table::{Keyed, Table};
+
+use std::net::{IpAddr, Ipv4Addr};
 
 use attribute::{Kind, Words};
 pub(crate) use feature::FEATURE;
-pub(crate) use lb_vserver::{BINDING_TARGET, BINDING_WEIGHT};
-pub(crate) use other::Other;
+pub(crate) use lb_binding::{BINDING_ORDER, BINDING_TARGET, BINDING_WEIGHT};
+pub(crate) use lb_group::GROUPED;
+pub(crate) use mode::MODE;
+pub(crate) use server::RESOLVE_NOW;
+pub(crate) use service::SERVICE_IP;
 
 /// Everything that was configured. Every name in a binding is the name of something that exists.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,6 +81,16 @@ pub struct Config {
     pub lb_parameter: LbParameter,
     /// `ns feature`.
     pub features: Features,
+    /// `ns mode`.
+    pub modes: Modes,
+    /// `ns config`.
+    pub ns_config: NsConfig,
+    /// `ns hostName`.
+    pub ns_host_name: NsHostName,
+    /// `ns param`.
+    pub ns_param: NsParam,
+    /// `lb group`.
+    pub lb_groups: Table<LbGroup>,
     /// `ns ip`.
     pub ns_ips: Table<NsIp>,
     /// `netProfile`.
@@ -82,6 +110,11 @@ impl Default for Config {
             lb_monitors: LbMonitor::built_in().into_iter().collect(),
             lb_parameter: LbParameter::default(),
             features: Features::default(),
+            modes: Modes::default(),
+            ns_config: NsConfig::default(),
+            ns_host_name: NsHostName::default(),
+            ns_param: NsParam::default(),
+            lb_groups: Table::default(),
             ns_ips: Table::default(),
             net_profiles: Table::default(),
             kept: KeptLines::default(),
@@ -89,14 +122,33 @@ impl Default for Config {
     }
 }
 
+/// A port that stands for any.
+pub const ANY_PORT: u16 = u16::MAX;
+
 /// `-comment`.
 const COMMENT: Kind = Kind::Text { max: 255 };
+/// Text of which no document says how long it may be.
+const TEXT: Kind = Kind::Text { max: 4096 };
+/// The same, where it is a word or two.
+const SHORT_TEXT: Kind = Kind::Text { max: 255 };
+/// Name of a profile; what it names need not be here.
+const PROFILE: Kind = Kind::Text { max: 127 };
+/// A policy expression.
+const EXPRESSION: Kind = Kind::Expression { none: NO_RULE };
+/// What an expression says when there is none.
+const NO_RULE: &str = "none";
 /// Weight of a binding or a member (`spec/methods.md` 5.3).
 const WEIGHT: Kind = Kind::Number { min: 1, max: 100 };
 /// Port of a service.
-const SERVICE_PORT: Kind = Kind::Port { min: 1 };
+const SERVICE_PORT: Kind = Kind::PortOrAny { min: 1 };
+/// Seconds after which an idle connection is closed.
+const IDLE_TIMEOUT: Kind = Kind::Number { min: 0, max: 31_536_000 };
 /// Traffic domain; everything here is in 0.
 const TRAFFIC_DOMAIN: Kind = Kind::Number { min: 0, max: 4094 };
+/// Bits of an IPv6 address.
+const MASK_LENGTH: Kind = Kind::Number { min: 1, max: 128 };
+/// A mask that leaves an IPv4 address as it is.
+const NO_MASK: IpAddr = IpAddr::V4(Ipv4Addr::BROADCAST);
 
 /// One of a list of words that nothing acts on.
 const fn one_of(words: &'static [&'static str]) -> Kind {

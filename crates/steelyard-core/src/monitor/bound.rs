@@ -36,6 +36,8 @@ pub struct Unknown {
 pub enum CannotRun {
     /// This version does not carry its type.
     Type(&'static str),
+    /// This version does not carry this option.
+    Option(&'static str),
     /// An appliance encrypted this option.
     Foreign(&'static str),
     /// This option was sealed with a key that is not here.
@@ -83,6 +85,11 @@ pub fn cannot_run(monitor: &LbMonitor, key: &dyn Unseal) -> Option<CannotRun> {
     if let MonitorType::NotCarried(name) = monitor.kind {
         return Some(CannotRun::Type(name));
     }
+    let LbMonitor { secure, transparent, ip_tunnel, tos, .. } = *monitor;
+    let ways = [(secure, "secure"), (transparent, "transparent"), (ip_tunnel, "ipTunnel"), (tos, "tos")];
+    if let Some((_, option)) = ways.iter().find(|(given, _)| *given) {
+        return Some(CannotRun::Option(option));
+    }
     LbMonitor::ATTRIBUTES.iter().find_map(|attribute| {
         let row = &attribute.row;
         let Some(Value::Secret(secret)) = (attribute.value)(monitor) else { return None };
@@ -99,6 +106,9 @@ impl fmt::Display for CannotRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CannotRun::Type(name) => write!(f, "Unknown - this version has no monitor of type {name}."),
+            CannotRun::Option(option) => {
+                write!(f, "Unknown - this version does not probe with -{option} YES.")
+            }
             CannotRun::Foreign(option) => {
                 write!(f, "Unknown - -{option} is encrypted by the appliance; supply it with --secrets.")
             }

@@ -322,8 +322,7 @@ pub fn get(target: &str) -> Vec<u8> {
 
 pub fn config(count: u16) -> Config {
     let bindings = (1..=count).map(|i| LbBinding::Service { name: format!("s{i}"), weight: 1 }).collect();
-    let server =
-        config::Server { name: "host".into(), ip: [127, 0, 0, 1].into(), ..config::Server::default() };
+    let server = config::Server::at("host".into(), [127, 0, 0, 1].into());
     let service = |i: u16| config::Service {
         name: format!("s{i}"),
         server: "host".into(),

@@ -5,12 +5,16 @@ use super::{changed, made, name, only_one, text};
 use crate::command::Command;
 use crate::command::refusal::Refusal;
 use crate::command::resolve::{exists, resolve_host, service_or_group_exists, such};
+use crate::config::attribute::{Host, Value};
 use crate::config::{Bindable, Config, PolicyBinding, Server, Service};
 
 pub(super) fn add_server(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     let server = made::<Server>(command);
     if config.servers.has(&server.name) {
         return Err(exists("name", &server.name));
+    }
+    if server.host.is_none() && server.translation_ip.is_none() {
+        return Err(Refusal::ArgumentMissing { argument: "IPAddress" });
     }
     free_server_address(config, &server)?;
     config.servers.insert(server);
@@ -25,7 +29,7 @@ pub(super) fn set_server(config: &mut Config, command: &Command) -> Result<(), R
 }
 
 fn free_server_address(config: &Config, server: &Server) -> Result<(), Refusal> {
-    match config.servers.find_at(&server.ip) {
+    match server.ip().and_then(|ip| config.servers.find_at(&ip)) {
         Some(other) if !other.name.eq_ignore_ascii_case(&server.name) => {
             Err(Refusal::ServerExists { argument: "IPAddress", server: other.name.clone() })
         }
@@ -47,7 +51,7 @@ pub(super) fn add_service(config: &mut Config, command: &Command) -> Result<(), 
     Ok(())
 }
 
-/// `set service NAME [-weight WEIGHT MONITOR] ...`
+/// `set service NAME [-IPAddress IP] [-weight WEIGHT MONITOR] ...`
 pub(super) fn set_service(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     let mut service = changed(such(&config.services, "name", name(command))?, command);
     match (command.value("weight"), text(command, "monitor_name")) {
@@ -55,8 +59,19 @@ pub(super) fn set_service(config: &mut Config, command: &Command) -> Result<(), 
         (Some(_), None) => return Err(Refusal::ArgumentMissing { argument: "monitorName" }),
         (Some(weight), Some(monitor)) => set_monitor_weight(&mut service.monitors, monitor, weight)?,
     }
+    let server = moved_server(config, &service, command)?;
+    server.into_iter().for_each(|server| config.servers.insert(server));
     config.services.insert(service);
     Ok(())
+}
+
+/// A service's address is its server's.
+fn moved_server(config: &Config, service: &Service, command: &Command) -> Result<Option<Server>, Refusal> {
+    let Some(Value::Ip(ip)) = command.value("ipaddress") else { return Ok(None) };
+    let server = such(&config.servers, "serverName", &service.server)?;
+    let moved = Server { host: Some(Host::Ip(*ip)), ..server.clone() };
+    free_server_address(config, &moved)?;
+    Ok(Some(moved))
 }
 
 /// `bind service NAME (-monitorName MONITOR ... | -policyName POLICY)`

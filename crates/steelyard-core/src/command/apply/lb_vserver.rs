@@ -5,7 +5,7 @@ use crate::command::Command;
 use crate::command::refusal::{Hint, Refusal};
 use crate::command::resolve::{exists, such, target};
 use crate::config::attribute::Value;
-use crate::config::{Bindable, Config, Features, LbBinding, LbVserver, PolicyBinding};
+use crate::config::{Bindable, Config, Features, Keyed, LbBinding, LbVserver, PolicyBinding};
 
 pub(super) fn add_lb_vserver(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
     let vserver = made::<LbVserver>(command);
@@ -57,7 +57,7 @@ pub(super) fn checked_vserver(config: &Config, mut vserver: LbVserver) -> Result
         }
         vserver.ip = None;
     }
-    match vserver.address().and_then(|address| config.lb_vservers.find_at(&address)) {
+    match vserver.address_key().and_then(|address| config.lb_vservers.find_at(&address)) {
         Some(other) if !other.name.eq_ignore_ascii_case(&vserver.name) => {
             Err(Refusal::AddressInUse { argument: "IPAddress", vserver: other.name.clone() })
         }

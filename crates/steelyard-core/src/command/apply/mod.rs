@@ -78,11 +78,12 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         (Verb::Add, Object::LbVserver) => return add_lb_vserver(config, command),
         (Verb::Add, Object::LbMonitor) => add_lb_monitor(config, command)?,
         (Verb::Add, Object::NsIp) => add(&mut config.ns_ips, "IPAddress", command)?,
+        (Verb::Add, Object::LbGroup) => add(&mut config.lb_groups, "name", command)?,
         (Verb::Add, Object::NetProfile) => add(&mut config.net_profiles, "name", command)?,
         (Verb::Bind, Object::Service) => bind_service(config, command)?,
         (Verb::Bind, Object::ServiceGroup) => bind_service_group(config, command)?,
         (Verb::Bind, Object::LbVserver) => bind_lb_vserver(config, command)?,
-        (Verb::Set, _) if command.arguments().all(|(row, _)| row.change == Change::AtAdd) => {
+        (Verb::Set, _) if command.changes_nothing() => {
             return Err(Refusal::NothingToSet);
         }
         (Verb::Set, Object::Server) => set_server(config, command)?,
@@ -94,6 +95,13 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
             config.lb_parameter = changed(&config.lb_parameter, command);
         }
         (Verb::Set, Object::NsIp) => set(&mut config.ns_ips, "IPAddress", command)?,
+        (Verb::Set, Object::LbGroup) => set(&mut config.lb_groups, "name", command)?,
+        (Verb::Set, Object::NsConfig) => {
+            config.ns_config = changed(&config.ns_config, command);
+            config.ns_param = changed(&config.ns_param, command);
+        }
+        (Verb::Set, Object::NsParam) => config.ns_param = changed(&config.ns_param, command),
+        (Verb::Set, Object::NsHostName) => config.ns_host_name = made(command),
         (Verb::Set, Object::NetProfile) => set(&mut config.net_profiles, "name", command)?,
         (Verb::Bind, Object::LbMonitor) => return bind_lb_monitor(config, command),
         (Verb::Unset, _) => unset(config, command)?,
@@ -158,6 +166,9 @@ fn made<T: Resource + Default>(command: &Command) -> T {
     let mut resource = T::default();
     for (row, value) in command.arguments() {
         resource.store(row.nitro, value);
+    }
+    for nitro in T::BY_TYPE.iter().filter(|nitro| command.value(nitro).is_none()) {
+        resource.default_by_type(nitro);
     }
     resource
 }

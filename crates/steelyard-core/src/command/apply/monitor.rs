@@ -5,7 +5,7 @@ use crate::command::Command;
 use crate::command::refusal::Refusal;
 use crate::command::resolve::{exists, monitored, such};
 use crate::config::attribute::{Resource, Value};
-use crate::config::{Config, LbMonitor, MonitorBinding, MonitorType, TCP_DEFAULT};
+use crate::config::{Config, LbMonitor, MonitorBinding, MonitorType, PING_DEFAULT, TCP_DEFAULT};
 
 pub(super) fn add_lb_monitor(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     let monitor = made::<LbMonitor>(command);
@@ -27,7 +27,7 @@ pub(super) fn set_lb_monitor(config: &mut Config, command: &Command) -> Result<(
 /// The monitor of that name and type; not `tcp-default`, on which nothing is allowed.
 pub(super) fn changeable<'c>(config: &'c Config, command: &Command) -> Result<&'c LbMonitor, Refusal> {
     let monitor = such(&config.lb_monitors, "monitorName", name(command))?;
-    if monitor.name == TCP_DEFAULT {
+    if [TCP_DEFAULT, PING_DEFAULT].contains(&monitor.name.as_str()) {
         return Err(Refusal::DefaultMonitor);
     }
     if command.value("type") != Some(&Value::Word(monitor.kind.text())) {
@@ -52,6 +52,12 @@ pub(super) fn check_monitor(monitor: &LbMonitor, command: &Command) -> Result<()
         if let Some((row, _)) = of_http {
             return Err(Refusal::PrerequisiteMissing { argument: row.cli, needs: "a monitor of type HTTP" });
         }
+    }
+    if let Some(range) =
+        monitor.resp_codes.iter().find(|range| range.low < 100 && monitor.kind.has_status_codes())
+    {
+        let (word, min) = (range.low.to_string(), "100".to_owned());
+        return Err(Refusal::BelowMinimum { argument: "respCode", word, min });
     }
     let LbMonitor { interval_ms, resptimeout_ms, retries, failure_retries, .. } = *monitor;
     if resptimeout_ms >= interval_ms {
@@ -79,12 +85,6 @@ fn checked_binding(
     bound: &[MonitorBinding],
     asked: MonitorBinding,
 ) -> Result<MonitorBinding, Refusal> {
-    if BUILT_IN_ELSEWHERE.iter().any(|other| other.eq_ignore_ascii_case(&asked.monitor))
-        && !config.lb_monitors.has(&asked.monitor)
-    {
-        let carried = &["tcp", "http"];
-        return Err(Refusal::NotCarried { argument: Some("monitorName"), what: asked.monitor, carried });
-    }
     let monitor = such(&config.lb_monitors, "monitorName", &asked.monitor)?;
     if monitor.name == TCP_DEFAULT {
         return Err(Refusal::DefaultMonitorBound);
@@ -111,28 +111,3 @@ pub(super) fn set_monitor_weight(
 
 /// NITRO's names of what only an HTTP monitor has.
 const HTTP_ALONE: &[&str] = &["respcode", "httprequest", "customheaders"];
-
-/// NetScaler's built-in monitors that this version does not carry.
-const BUILT_IN_ELSEWHERE: &[&str] = &[
-    "arp",
-    "dns",
-    "dns-tcp",
-    "ftp",
-    "http-ecv",
-    "https",
-    "https-ecv",
-    "ldns-dns",
-    "ldns-ping",
-    "ldns-tcp",
-    "nd6",
-    "ping",
-    "ping-default",
-    "sta",
-    "stasecure",
-    "tcp-ecv",
-    "tcps",
-    "tcps-ecv",
-    "udp-ecv",
-    "xdm",
-    "xnc",
-];

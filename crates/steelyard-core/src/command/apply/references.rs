@@ -99,9 +99,8 @@ pub(super) fn rename_server(config: &mut Config, old: &str, new: &str) {
 /// Removes a server that nothing made but the bare address of a service, once nothing uses it: else every address that
 /// was ever used would stay. One that was added in the same words, with nothing else said of it, can't be told from it.
 pub(super) fn remove_if_implicit(config: &mut Config, server: &str) {
-    let implicit = config.servers.find(server).is_some_and(|found| {
-        *found == Server { name: found.ip.to_string(), ip: found.ip, ..Server::default() }
-    });
+    let made_of = |found: &Server| found.ip().map(|ip| Server::at(ip.to_string(), ip));
+    let implicit = config.servers.find(server).is_some_and(|found| made_of(found).as_ref() == Some(found));
     if implicit && user_of_server(config, server).is_none() {
         config.servers.remove(server);
     }

@@ -66,7 +66,7 @@ fn rm_service_group(config: &mut Config, name: &str) -> Result<(), Refusal> {
 
 /// Error 1325: `-AllowBoundSvcRemoval DISABLED` keeps what is bound.
 fn may_go(config: &Config, argument: &'static str, name: &str) -> Result<(), Refusal> {
-    if allows_bound_removal(config) {
+    if config.lb_parameter.allow_bound_service_removal {
         return Ok(());
     }
     match user_of_target(config, name) {
@@ -164,8 +164,4 @@ fn names(command: &Command) -> Vec<&str> {
         Some(Value::Names(names)) => names.iter().map(String::as_str).collect(),
         _ => Vec::new(),
     }
-}
-
-fn allows_bound_removal(_: &Config) -> bool {
-    true
 }

@@ -42,6 +42,10 @@ pub(super) fn switch(config: &mut Config, command: &Command, on: bool) -> Result
             Some(Value::WordList(features)) => config.features.switch(features, on),
             _ => return Err(Refusal::ArgumentMissing { argument: "feature" }),
         },
+        Object::NsMode => match command.value("mode") {
+            Some(Value::WordList(modes)) => config.modes.switch(modes, on),
+            _ => return Err(Refusal::ArgumentMissing { argument: "Mode" }),
+        },
         _ => return Err(command.unknown()),
     }
     Ok(())

@@ -42,6 +42,15 @@ pub(super) fn unset(config: &mut Config, command: &Command) -> Result<(), Refusa
             let profile = without(such(&config.net_profiles, "name", name(command))?, command);
             config.net_profiles.insert(profile);
         }
+        Object::LbGroup => {
+            let group = without(such(&config.lb_groups, "name", name(command))?, command);
+            config.lb_groups.insert(group);
+        }
+        Object::NsConfig => {
+            config.ns_config = without(&config.ns_config, command);
+            config.ns_param = without(&config.ns_param, command);
+        }
+        Object::NsParam => config.ns_param = without(&config.ns_param, command),
         Object::LbParameter => config.lb_parameter = without(&config.lb_parameter, command),
         _ => return Err(command.unknown()),
     }

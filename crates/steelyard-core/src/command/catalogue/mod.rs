@@ -90,7 +90,8 @@ fn actions() -> impl Iterator<Item = &'static str> {
 
 /// Everything that can follow a verb: this program's objects, then groups, and objects without a group.
 fn first_words(looks: bool) -> impl Iterator<Item = &'static str> {
-    let own = OBJECTS.iter().map(|(text, _)| text.split(' ').next().unwrap_or(text));
+    let own = OBJECTS.iter().filter(move |(_, object)| looks || !object.is_only_looked_at());
+    let own = own.map(|(text, _)| text.split(' ').next().unwrap_or(text));
     own.chain(rows(looks).map(|row| row.group).filter(|group| !group.is_empty())).chain(inside("", looks))
 }
 

@@ -1,0 +1,228 @@
+//! Which verb goes with which object, and what it takes besides the object's own attributes (`spec/cli.md` 7).
+
+use super::{Form, Need, add, key, rows, set};
+use crate::command::words::{
+    ANALYTICS_PROFILE, BINDING_STATE, COUNTED, DELAY, GRACEFUL, MONITORED, NAMES, NEW_NAME,
+    OBSOLETE_OF_SERVICE, OBSOLETE_OF_VSERVER, SHOWN, SORT_BY, SORT_ORDER,
+};
+use crate::command::{Object, Verb};
+use crate::config::attribute::Resource;
+use crate::config::{
+    BINDING_ORDER, BINDING_TARGET, BINDING_WEIGHT, FEATURE, GROUPED, LbGroup, LbMonitor, LbParameter,
+    LbVserver, MODE, Member, MetricBinding, MonitorBinding, MonitorCertKey, NetProfile, NsConfig, NsHostName,
+    NsIp, NsParam, PolicyBinding, RESOLVE_NOW, SERVICE_IP, Server, Service, ServiceGroup,
+};
+
+/// The form of a command; `None` when the verb does not go with the object.
+pub(super) fn form(verb: Verb, object: Object) -> Option<Form> {
+    match verb {
+        Verb::Add => added(object),
+        Verb::Set => changed(object),
+        Verb::Unset => unset(object),
+        Verb::Rm => removed(object),
+        Verb::Bind => bound(object),
+        Verb::Unbind => unbound(object),
+        Verb::Enable | Verb::Disable => switched(verb, object),
+        Verb::Rename => renamed(object),
+        Verb::Show => shown(object),
+        Verb::Stat => counted(object),
+    }
+}
+
+fn added(object: Object) -> Option<Form> {
+    Some(match object {
+        Object::Server => add::<Server>(),
+        Object::Service => add::<Service>(),
+        Object::ServiceGroup => add::<ServiceGroup>(),
+        Object::LbVserver => add::<LbVserver>(),
+        Object::LbMonitor => add::<LbMonitor>(),
+        Object::LbGroup => add::<LbGroup>(),
+        Object::NsIp => add::<NsIp>(),
+        Object::NetProfile => add::<NetProfile>(),
+        _ => return None,
+    })
+}
+
+/// `set`: besides what may be changed of the object itself, what may be changed of a binding.
+fn changed(object: Object) -> Option<Form> {
+    Some(match object {
+        Object::Server => set::<Server>().options([&RESOLVE_NOW]),
+        Object::Service => set::<Service>()
+            .options([&SERVICE_IP])
+            .options(rows::<MonitorBinding>(&["weight"]))
+            .with_last(rows::<MonitorBinding>(&["monitor_name"])),
+        Object::ServiceGroup => member(set::<ServiceGroup>())
+            .options(rows::<Member>(OF_A_MEMBER))
+            .options(rows::<MonitorBinding>(&["monitor_name"])),
+        Object::LbVserver => set::<LbVserver>().options([&BINDING_WEIGHT]).with_last([&BINDING_TARGET]),
+        Object::LbMonitor => typed(set::<LbMonitor>()).options(MetricBinding::rows()),
+        Object::LbParameter => set::<LbParameter>(),
+        Object::LbGroup => set::<LbGroup>(),
+        Object::NsIp => set::<NsIp>().options(rows::<NsIp>(&["td"])),
+        Object::NetProfile => set::<NetProfile>(),
+        Object::NsConfig => set::<NsConfig>().options(NsParam::rows()),
+        Object::NsParam => set::<NsParam>(),
+        Object::NsHostName => set::<NsHostName>(),
+        _ => return None,
+    })
+}
+
+/// `unset`: options without values, of those that `set` changes.
+fn unset(object: Object) -> Option<Form> {
+    let form = match object {
+        Object::Server => set::<Server>().but(&["ipaddress"]),
+        Object::Service => set::<Service>().options([&OBSOLETE_OF_SERVICE]),
+        Object::ServiceGroup => member(set::<ServiceGroup>())
+            .options(rows::<Member>(OF_A_MEMBER))
+            .options(rows::<MonitorBinding>(&["monitor_name"]))
+            .options([&OBSOLETE_OF_SERVICE]),
+        Object::LbVserver => set::<LbVserver>().but(&["ipv46"]).options([&OBSOLETE_OF_VSERVER]),
+        Object::LbMonitor => typed(set::<LbMonitor>()),
+        Object::LbParameter => set::<LbParameter>(),
+        Object::LbGroup => set::<LbGroup>(),
+        Object::NsIp => rows::<NsIp>(&["td"]).fold(set::<NsIp>(), |form, row| form.slot(row, Need::Optional)),
+        Object::NetProfile => set::<NetProfile>(),
+        Object::NsConfig => set::<NsConfig>().options(NsParam::rows()),
+        Object::NsParam => set::<NsParam>(),
+        _ => return None,
+    };
+    Some(form.each_by_itself())
+}
+
+fn removed(object: Object) -> Option<Form> {
+    Some(match object {
+        Object::Server | Object::LbVserver | Object::LbGroup | Object::NetProfile => {
+            Form::default().slot(&NAMES, Need::Required)
+        }
+        Object::Service => key::<Service>(),
+        Object::ServiceGroup => key::<ServiceGroup>(),
+        Object::LbMonitor => typed(key::<LbMonitor>()).options(rows::<LbMonitor>(&["respcode"])),
+        Object::NsIp => key::<NsIp>().options(rows::<NsIp>(&["td"])),
+        _ => return None,
+    })
+}
+
+fn bound(object: Object) -> Option<Form> {
+    Some(match object {
+        Object::Service => {
+            key::<Service>().options(MonitorBinding::rows()).options(rows::<PolicyBinding>(&["policyname"]))
+        }
+        Object::ServiceGroup => member(key::<ServiceGroup>())
+            .options(rows::<Member>(OF_A_MEMBER))
+            .options(rows::<Member>(&["state"]))
+            .options(rows::<MonitorBinding>(&["monitor_name", "monstate", "passive"])),
+        Object::LbVserver => key::<LbVserver>()
+            .slot(&BINDING_TARGET, Need::Optional)
+            .options([&BINDING_WEIGHT, &BINDING_ORDER])
+            .options(PolicyBinding::rows())
+            .options([&ANALYTICS_PROFILE]),
+        Object::LbMonitor => key::<LbMonitor>()
+            .slot(&MONITORED, Need::Optional)
+            .options([&BINDING_STATE])
+            .options(rows::<MonitorBinding>(&["weight"]))
+            .options(MetricBinding::rows())
+            .options(MonitorCertKey::rows()),
+        Object::LbGroup => key::<LbGroup>().slot(&GROUPED, Need::Required),
+        _ => return None,
+    })
+}
+
+fn unbound(object: Object) -> Option<Form> {
+    Some(match object {
+        Object::Service => key::<Service>()
+            .options(rows::<MonitorBinding>(&["monitor_name"]))
+            .options(rows::<PolicyBinding>(&["policyname"])),
+        Object::ServiceGroup => {
+            member(key::<ServiceGroup>()).options(rows::<MonitorBinding>(&["monitor_name"]))
+        }
+        Object::LbVserver => key::<LbVserver>()
+            .slot(&BINDING_TARGET, Need::Optional)
+            .options(rows::<PolicyBinding>(&["policyname", "bindpoint", "priority"]))
+            .options([&ANALYTICS_PROFILE]),
+        Object::LbMonitor => key::<LbMonitor>()
+            .slot(&MONITORED, Need::Optional)
+            .options(rows::<MetricBinding>(&["metric"]))
+            .options(rows::<MonitorCertKey>(&["certkeyname", "ca"])),
+        Object::LbGroup => key::<LbGroup>().slot(&GROUPED, Need::Required),
+        _ => return None,
+    })
+}
+
+fn switched(verb: Verb, object: Object) -> Option<Form> {
+    let delayed = |form: Form| match verb {
+        Verb::Disable => form.slot(&DELAY, Need::Optional).options([&GRACEFUL]),
+        _ => form,
+    };
+    Some(match object {
+        Object::Server => delayed(key::<Server>()),
+        Object::Service => delayed(key::<Service>()),
+        Object::ServiceGroup => delayed(member(key::<ServiceGroup>())),
+        Object::LbVserver => key::<LbVserver>(),
+        Object::LbMonitor => rows::<LbMonitor>(&["monitorname"])
+            .fold(Form::default().slot(&MONITORED, Need::Required), |form, row| {
+                form.slot(row, Need::Optional)
+            }),
+        Object::NsIp => key::<NsIp>().options(rows::<NsIp>(&["td"])),
+        Object::NsFeature => Form::default().slot(&FEATURE, Need::Required),
+        Object::NsMode => Form::default().slot(&MODE, Need::Required),
+        _ => return None,
+    })
+}
+
+fn renamed(object: Object) -> Option<Form> {
+    let form = match object {
+        Object::Server => key::<Server>(),
+        Object::Service => key::<Service>(),
+        Object::ServiceGroup => key::<ServiceGroup>(),
+        Object::LbVserver => key::<LbVserver>(),
+        Object::LbGroup => key::<LbGroup>(),
+        _ => return None,
+    };
+    Some(form.slot(&NEW_NAME, Need::Required))
+}
+
+fn shown(object: Object) -> Option<Form> {
+    let form = match object {
+        Object::Server => key::<Server>(),
+        Object::Service => key::<Service>(),
+        Object::ServiceGroup => key::<ServiceGroup>(),
+        Object::LbVserver => key::<LbVserver>(),
+        Object::LbMonitor => typed(key::<LbMonitor>()),
+        Object::LbGroup => key::<LbGroup>(),
+        Object::NsIp => key::<NsIp>().options(rows::<NsIp>(&["td", "type"])),
+        Object::NetProfile => key::<NetProfile>(),
+        Object::LbParameter
+        | Object::NsFeature
+        | Object::NsMode
+        | Object::NsConfig
+        | Object::NsHostName
+        | Object::NsParam => Form::default(),
+        Object::ServiceGroupMember => return None,
+    };
+    Some(form.optional().options(&SHOWN))
+}
+
+fn counted(object: Object) -> Option<Form> {
+    let form = match object {
+        Object::Service => key::<Service>().optional(),
+        Object::ServiceGroup => key::<ServiceGroup>().optional(),
+        Object::ServiceGroupMember => rows::<Member>(&["servername", "port"])
+            .fold(key::<ServiceGroup>(), |form, row| form.slot(row, Need::Required)),
+        Object::LbVserver => key::<LbVserver>().optional().options([&SORT_BY, &SORT_ORDER]),
+        _ => return None,
+    };
+    Some(form.options(&COUNTED))
+}
+
+/// With the words that name a member of a group.
+fn member(form: Form) -> Form {
+    rows::<Member>(&["servername", "port"]).fold(form, |form, row| form.slot(row, Need::Optional))
+}
+
+/// With the type, which every command about a monitor repeats.
+fn typed(form: Form) -> Form {
+    rows::<LbMonitor>(&["type"]).fold(form, |form, row| form.slot(row, Need::Required))
+}
+
+/// NITRO's names of what is a member's own.
+const OF_A_MEMBER: &[&str] = &["weight", "customserverid", "hashid", "nameserver", "dbsttl", "order"];
