@@ -5,9 +5,7 @@ use steelyard_core::command::{guards, read};
 use steelyard_core::config::Config;
 use steelyard_core::config::attribute::{Effect, Resource};
 use steelyard_core::config::kept::{Class, Kept, Rank};
-use steelyard_core::config::{
-    LbMonitor, LbParameter, LbVserver, Member, MonitorBinding, Server, Service, ServiceGroup,
-};
+use steelyard_core::config::{LbMonitor, LbParameter, Member, MonitorBinding, Server};
 
 /// Virtual servers `v1`, `v2`, `v3` at 10.0.0.1:80, 10.0.0.2:8080 and [2001:db8::3]:80; `s` is bound to `v1`, group `g` to
 /// `v2`.
@@ -57,8 +55,8 @@ fn a_policy_guards_what_it_is_bound_to() {
         let globally = format!("{kind} policy p, bound globally");
         check(&[&add, &format!("bind {kind} global p 10 END -type REQ_DEFAULT")], &[1, 2, 3], &globally);
         check(&[&add, &format!("bind {kind} global -policyName p -priority 10")], &[1, 2, 3], &globally);
-        check(&[&add, "bind service s -policyName p"], &[1], &format!("{words}, bound to s"));
-        check(&[&add, "bind serviceGroup g -policyName p"], &[2], &format!("{words}, bound to g"));
+        check(&[&add, "bind service s -policyName p"], &[1], &format!("{words} of s"));
+        check(&[&add, "bind serviceGroup g -policyName p"], &[2], &format!("{words} of g"));
     }
     check(
         &["add authentication ldapPolicy p ns_true a", "bind lb vs v3 -pol p"],
@@ -202,7 +200,7 @@ fn no_words_break_it() {
     }
 }
 
-/// An option that decides who gets in is one of the virtual server, where `guards` looks for it.
+/// An option that decides who gets in is one of a virtual server, service or group, where `guards` looks for it.
 #[test]
 fn no_other_resource_decides_who_gets_in() {
     fn exposure<R: Resource + 'static>() -> Vec<&'static str> {
@@ -210,13 +208,10 @@ fn no_other_resource_decides_who_gets_in() {
     }
     let others = [
         exposure::<Server>(),
-        exposure::<Service>(),
-        exposure::<ServiceGroup>(),
         exposure::<Member>(),
         exposure::<MonitorBinding>(),
         exposure::<LbMonitor>(),
         exposure::<LbParameter>(),
     ];
     assert_eq!(others.concat(), Vec::<&str>::new());
-    let _ = exposure::<LbVserver>();
 }

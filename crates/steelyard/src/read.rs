@@ -42,6 +42,15 @@ pub struct Loaded {
     pub config: Config,
     /// What was refused, in order.
     pub refused: Vec<String>,
+    /// What is served otherwise than the file says.
+    pub notes: Vec<String>,
+}
+
+impl Loaded {
+    /// What was refused and what is served otherwise, for standard error.
+    pub fn said(&self) -> Vec<String> {
+        self.refused.iter().chain(&self.notes).cloned().collect()
+    }
 }
 
 /// The whole file.
@@ -65,11 +74,18 @@ fn file(path: &Path) -> Result<Vec<u8>, Fault> {
 /// Reads the text of a file called `path`. `assume_features` enables what it uses even if it does not say so.
 pub fn configuration(path: &Path, text: &[u8], assume_features: bool) -> Loaded {
     let mut reading = command::read(text, &path.display().to_string());
-    if assume_features && !reading.config.lb_vservers.is_empty() {
+    let assumed = if assume_features { command::features_not_enabled(&reading.config) } else { Vec::new() };
+    let line = format!("enable ns feature {}", assumed.join(" "));
+    let notes = match assumed.is_empty() {
+        true => Vec::new(),
+        false => vec![format!("steelyard: --assume-features, as if the file had: {line}")],
+    };
+    if !assumed.is_empty() {
         // The line is ours and valid; were it not, the virtual servers would be shown as switched off.
-        let _ = command::run_line(&mut reading.config, "enable ns feature LB");
+        let _ = command::run_line(&mut reading.config, &line);
     }
-    Loaded { config: reading.config, refused: reading.refused.iter().map(ToString::to_string).collect() }
+    let refused = reading.refused.iter().map(ToString::to_string).collect();
+    Loaded { config: reading.config, refused, notes }
 }
 
 const LARGEST: u64 = 64 << 20;

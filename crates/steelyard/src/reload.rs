@@ -8,7 +8,7 @@ use std::rc::Rc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::fault::Fault;
-use crate::read::{Loaded, Source};
+use crate::read::Source;
 use crate::report::Report;
 use crate::state::{Replaced, State};
 
@@ -54,10 +54,12 @@ fn refusal(fault: &Fault) -> String {
 async fn reload(source: &Source, state: &State, report: &Report) -> Result<(), Fault> {
     let from = source.clone();
     let reading = tokio::task::spawn_blocking(move || from.load());
-    let Loaded { config, refused } = reading.await.map_err(|_| Fault::Reading)??;
-    let Replaced { changes, lines } = state.replace(config, source.on_failure).map_err(Fault::NotOpened)?;
+    let loaded = reading.await.map_err(|_| Fault::Reading)??;
+    let said = loaded.said();
+    let Replaced { changes, lines } =
+        state.replace(loaded.config, source.on_failure).map_err(Fault::NotOpened)?;
     let lines = lines.into_iter().map(|line| format!("steelyard: {line}"));
-    let problems: Vec<String> = refused.into_iter().chain(lines).collect();
+    let problems: Vec<String> = said.into_iter().chain(lines).collect();
     if !problems.is_empty() {
         report.err(problems.join("\n"));
     }

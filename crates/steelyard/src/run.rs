@@ -224,8 +224,9 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
     let on_failure = if args.strict { OnFailure::Exit } else { OnFailure::ServeTheRest };
     let source = Source { path: args.config.clone(), assume_features: args.assume_features, on_failure };
     let loaded = source.load()?;
-    if !loaded.refused.is_empty() {
-        report.err(loaded.refused.join("\n"));
+    let said = loaded.said();
+    if !said.is_empty() {
+        report.err(said.join("\n"));
     }
     // What only probes saves nothing.
     let storage = if args.no_listen { Storage::Memory } else { Storage::Disk };

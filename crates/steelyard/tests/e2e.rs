@@ -62,6 +62,8 @@ mod client;
 mod conformance;
 #[path = "e2e/explain.rs"]
 mod explain;
+#[path = "e2e/exposure.rs"]
+mod exposure;
 #[path = "e2e/failing.rs"]
 mod failing;
 #[path = "e2e/hostile.rs"]
@@ -108,6 +110,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(accounting::trials());
     trials.extend(lifecycle::trials());
     trials.extend(reloading::trials());
+    trials.extend(exposure::trials());
     trials.extend(selection::trials());
     trials.extend(measured::trials());
     trials.extend(choosing::trials());

@@ -22,6 +22,7 @@ mod refusal;
 mod resolve;
 mod seal;
 pub mod text;
+mod used;
 mod value;
 mod vocabulary;
 mod wording;
@@ -34,6 +35,7 @@ pub use print::{Printed, print};
 pub use read::{Line, Outcome, Place, Reading, Refused, read, run_line};
 pub use refusal::{Allowed, Hint, Refusal};
 pub use seal::{CannotSeal, Forget, Seal};
+pub use used::features_not_enabled;
 
 use crate::config::attribute::{Change, Row, Value};
 use form::Form;

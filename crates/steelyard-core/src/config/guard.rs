@@ -10,12 +10,14 @@ use std::fmt;
 /// One thing that decides who gets in.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Guard {
-    /// An option of the virtual server that is not at its default.
+    /// An option that is not at its default.
     Option {
         /// Its name.
         name: &'static str,
         /// Its value, as a file has it.
         value: String,
+        /// What has it.
+        bound: Bound,
     },
     /// A policy that is bound, or a label that is invoked.
     Policy {
@@ -48,7 +50,7 @@ pub enum Guard {
     More(usize),
 }
 
-/// What a policy is bound to.
+/// What an option or a policy belongs to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Bound {
     /// The virtual server itself.
@@ -96,17 +98,10 @@ impl Guards {
 impl fmt::Display for Guard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Guard::Option { name, value } => write!(f, "-{name} {value}"),
-            Guard::Policy { kind, name, bound } => {
-                match kind {
-                    Some(kind) => write!(f, "{kind} policy {name}")?,
-                    None => write!(f, "policy {name}, which no line adds")?,
-                }
-                match bound {
-                    Bound::Here => Ok(()),
-                    Bound::Globally => f.write_str(", bound globally"),
-                    Bound::To(object) => write!(f, ", bound to {object}"),
-                }
+            Guard::Option { name, value, bound } => write!(f, "-{name} {value}{bound}"),
+            Guard::Policy { kind: Some(kind), name, bound } => write!(f, "{kind} policy {name}{bound}"),
+            Guard::Policy { kind: None, name, bound } => {
+                write!(f, "policy {name}, which no line adds{bound}")
             }
             Guard::Acl { kind, name, others: 0 } => write!(f, "ns {kind} {name}"),
             Guard::Acl { kind, name, others } => write!(f, "ns {kind} {name} and {others} like it"),
@@ -114,6 +109,16 @@ impl fmt::Display for Guard {
             Guard::DefaultProfile(profile) => write!(f, "appfw -defaultProfile {profile}"),
             Guard::More(count) => write!(f, "{count} more"),
             Guard::Refused { option } => write!(f, "{option}, which was refused"),
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Here => Ok(()),
+            Bound::Globally => f.write_str(", bound globally"),
+            Bound::To(object) => write!(f, " of {object}"),
         }
     }
 }

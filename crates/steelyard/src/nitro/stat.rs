@@ -42,6 +42,7 @@ fn vserver_fields(state: &State, vserver: &VirtualServer) -> Fields {
     let up = vserver.services().filter(|s| s.state().admits()).count();
     let all = vserver.services().count();
     let servers: u64 = vserver.services().map(|s| s.traffic.connections.load(Relaxed)).sum();
+    let (vserver_state, why) = state.vserver_state(vserver);
     let mut fields = vec![
         ("name", json!(vserver.name)),
         ("sortorder", json!("descending")),
@@ -53,7 +54,7 @@ fn vserver_fields(state: &State, vserver: &VirtualServer) -> Fields {
     fields.extend(address(vserver.address));
     fields.extend([
         ("type", json!("HTTP")),
-        ("state", json!(state_text(state.vserver_state(vserver).0))),
+        ("state", json!(state_text(vserver_state))),
         ("actsvcs", counter(up as u64)),
         ("tothits", counter(live.hits.load(Relaxed))),
         ("hitsrate", rate(&recent, recent.counts.hits)),
@@ -71,6 +72,8 @@ fn vserver_fields(state: &State, vserver: &VirtualServer) -> Fields {
         ("invalidrequestresponsedropped", counter(live.invalid.load(Relaxed))),
     ]);
     fields.extend(zeros(&["totvserverdownbackuphits", "curmptcpsessions", "cursubflowconn"], &[]));
+    // Ours: why it is not UP, in words.
+    fields.push(("reason", json!(why.unwrap_or_default())));
     Fields(fields)
 }
 

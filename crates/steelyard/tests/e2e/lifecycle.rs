@@ -149,9 +149,15 @@ fn features_that_the_file_does_not_enable_are_named_or_assumed() {
     let is_said =
         |l: &String| l.starts_with("v ") && l.contains("DOWN") && l.contains("enable ns feature LB");
     assert!(program.lines().iter().any(is_said));
+    assert_eq!(program.listening(), [place.nitro()], "nothing is opened");
     drop(program);
-    let _program = Program::launch_with(&place, &text, &["--assume-features"]);
+    let text = format!("{text}add responder policy p TRUE NOOP\nenable ns feature CS\n");
+    let program = Program::launch_with(&place, &text, &["--assume-features"]);
     assert_eq!(page(place.vserver(0)), "s");
+    let said = "steelyard: --assume-features, as if the file had: enable ns feature LB RESPONDER\n";
+    assert_eq!(program.errors(), said);
+    program.reload(&format!("enable ns feature LB\n{text}"));
+    assert_eq!(program.errors(), format!("{said}{}", said.replace(" LB", "")));
 }
 
 fn no_listen_probes_once_and_opens_nothing() {

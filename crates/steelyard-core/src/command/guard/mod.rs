@@ -22,7 +22,7 @@ pub fn guards(config: &Config) -> Guards {
     let mut guards = Guards::default();
     for vserver in &config.lb_vservers {
         let bound = bindings(config, vserver).filter_map(|(name, bound)| policies.guard(name, bound));
-        options(vserver).chain(bound).for_each(|guard| guards.add(&vserver.name, guard));
+        options(config, vserver).into_iter().chain(bound).for_each(|guard| guards.add(&vserver.name, guard));
     }
     for line in &lines.0 {
         for (reach, guard) in line.bound(&policies).into_iter().chain(line.refused()).chain(line.tls(&asking))
@@ -38,17 +38,34 @@ pub fn guards(config: &Config) -> Guards {
     guards
 }
 
-/// The options of a virtual server that are not acted on, decide who gets in and are not at their defaults.
-fn options(vserver: &LbVserver) -> impl Iterator<Item = Guard> {
-    let default = LbVserver::default();
-    let of = move |attribute: &Attribute<LbVserver>| {
-        let value =
-            (attribute.value)(vserver).filter(|value| Some(value) != (attribute.value)(&default).as_ref())?;
+/// The options of a virtual server and of what is bound to it that are not acted on, decide who gets in and are not at
+/// their defaults.
+fn options(config: &Config, vserver: &LbVserver) -> Vec<Guard> {
+    let mut guards = changed(vserver, &Bound::Here);
+    for binding in &vserver.bindings {
+        let bound = Bound::To(binding.name().to_owned());
+        guards.extend(config.services.find(binding.name()).into_iter().flat_map(|s| changed(s, &bound)));
+        guards
+            .extend(config.service_groups.find(binding.name()).into_iter().flat_map(|g| changed(g, &bound)));
+    }
+    guards
+}
+
+fn changed<R: Resource + Default + 'static>(resource: &R, bound: &Bound) -> Vec<Guard> {
+    let default = R::default();
+    let text = |attribute: &Attribute<R>, of: &R| {
         let mut text = String::new();
-        write(&attribute.row.kind, &value, &mut text);
-        Some(Guard::Option { name: attribute.row.cli, value: text })
+        if let Some(value) = (attribute.value)(of) {
+            write(&attribute.row.kind, &value, &mut text);
+        }
+        text
     };
-    LbVserver::ATTRIBUTES.iter().filter(|a| a.row.effect == Effect::Exposure).filter_map(of)
+    let of = |attribute: &Attribute<R>| {
+        let value = text(attribute, resource);
+        let differs = !value.eq_ignore_ascii_case(&text(attribute, &default));
+        differs.then(|| Guard::Option { name: attribute.row.cli, value, bound: bound.clone() })
+    };
+    R::ATTRIBUTES.iter().filter(|a| a.row.effect == Effect::Exposure).filter_map(of).collect()
 }
 
 /// The policies that are bound to a virtual server, and to the services bound to it.
@@ -62,10 +79,10 @@ fn bindings<'c>(config: &'c Config, vserver: &'c LbVserver) -> impl Iterator<Ite
 }
 
 /// The kept lines that may say something, as words.
-struct Lines(Vec<Line>);
+pub(super) struct Lines(Vec<Line>);
 
 /// One of them.
-struct Line {
+pub(super) struct Line {
     words: Vec<String>,
     class: Class,
 }
@@ -81,7 +98,7 @@ enum Reach {
 }
 
 impl Lines {
-    fn of(config: &Config) -> Lines {
+    pub(super) fn of(config: &Config) -> Lines {
         let said = config
             .kept
             .iter()
@@ -89,6 +106,10 @@ impl Lines {
         let words =
             |text: &str| lex::words(text).unwrap_or_default().into_iter().map(|word| word.text).collect();
         Lines(said.map(|kept| Line { words: words(&kept.text), class: kept.class }).collect())
+    }
+
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, Line> {
+        self.0.iter()
     }
 
     /// The kinds of policy that are added under each name.
@@ -121,7 +142,11 @@ impl Line {
         is.then(|| (words[object.len()].as_str(), &words[object.len() + 1..]))
     }
 
-    fn begins(&self, verb: &str) -> bool {
+    pub(super) fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    pub(super) fn begins(&self, verb: &str) -> bool {
         self.words.first().is_some_and(|word| may_be(word, verb))
     }
 
