@@ -2,14 +2,13 @@
 //!
 //! Owns the life of a server-side connection, from `connect` to its last byte, and its counters. Knows no protocol.
 
-use std::net::IpAddr;
-
 use crate::proxy::io::{Close, ConnId, Io};
 use crate::proxy::limits::Limits;
 use crate::proxy::pool::{Idle, Pool};
 use crate::proxy::table::{Side, Table};
 use crate::proxy::transaction::Reuse;
 use crate::service::Service;
+use crate::service::source::SourceAddress;
 use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::time::Time;
 use crate::timer::{Timer, Wheel};
@@ -35,7 +34,7 @@ pub struct Server {
     pub reused: bool,
     service: Arc<Service>,
     /// The address that it was to leave from.
-    from: Option<IpAddr>,
+    from: SourceAddress,
     timer: Timer,
     packets: u64,
 }
@@ -45,8 +44,8 @@ pub struct Server {
 pub struct Route<'a> {
     /// To whom.
     pub service: &'a Arc<Service>,
-    /// From which address; `None` leaves it to the kernel.
-    pub from: Option<IpAddr>,
+    /// From which address.
+    pub from: SourceAddress,
 }
 
 /// What an event is handled with.
@@ -116,7 +115,7 @@ impl<I: Io> Context<'_, I> {
             packets: 0,
         });
         service.traffic.connections.fetch_add(1, Ordering::Relaxed);
-        self.io.connect(id, service.address(), from);
+        self.io.connect(id, service.address(), from.ip());
         id
     }
 

@@ -6,11 +6,11 @@
 //! id in takes it out when it ends.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 use crate::proxy::io::ConnId;
 use crate::proxy::limits::Limits;
 use crate::service::Service;
+use crate::service::source::SourceAddress;
 use crate::sync::Arc;
 use crate::time::Time;
 
@@ -33,14 +33,14 @@ pub struct Idle {
     /// Its id.
     pub id: ConnId,
     /// The address that it was to leave from.
-    pub from: Option<IpAddr>,
+    pub from: SourceAddress,
     /// When it went idle.
     pub since: Time,
 }
 
 impl Pool {
     /// Takes the connection to `service` from `from` that went idle last, if that was later than `after`.
-    pub fn take(&mut self, service: &Arc<Service>, from: Option<IpAddr>, after: Time) -> Option<ConnId> {
+    pub fn take(&mut self, service: &Arc<Service>, from: SourceAddress, after: Time) -> Option<ConnId> {
         let stack = &mut self.stacks.get_mut(&key(service))?.idle;
         let last = stack.last()?;
         let id = if last.from == from {
@@ -109,7 +109,7 @@ mod tests {
         ConnId { index, generation: 0 }
     }
 
-    fn idle(index: u32, from: Option<IpAddr>, since: Time) -> Idle {
+    fn idle(index: u32, from: SourceAddress, since: Time) -> Idle {
         Idle { id: id(index), from, since }
     }
 
@@ -120,10 +120,10 @@ mod tests {
     #[test]
     fn the_last_one_in_comes_out_first_unless_it_is_too_old() {
         let (mut pool, service, limits) = (Pool::default(), service(), Limits::default());
-        assert!(pool.put(&service, idle(1, None, Time::from_us(10)), &limits));
-        assert!(pool.put(&service, idle(3, None, Time::from_us(20)), &limits));
-        assert_eq!(pool.take(&service, None, Time::from_us(21)), None);
-        assert_eq!(pool.take(&service, None, Time::from_us(20)), Some(id(3)));
+        assert!(pool.put(&service, idle(1, SourceAddress::ANY, Time::from_us(10)), &limits));
+        assert!(pool.put(&service, idle(3, SourceAddress::ANY, Time::from_us(20)), &limits));
+        assert_eq!(pool.take(&service, SourceAddress::ANY, Time::from_us(21)), None);
+        assert_eq!(pool.take(&service, SourceAddress::ANY, Time::from_us(20)), Some(id(3)));
         assert!(pool.remove(&service, id(1)));
         assert!(!pool.remove(&service, id(1)));
         assert_eq!(pool.len(), 0);
@@ -132,11 +132,11 @@ mod tests {
     #[test]
     fn a_connection_from_another_address_is_not_used() {
         let (mut pool, service, limits) = (Pool::default(), service(), Limits::default());
-        let (a, b) = (Some([10, 0, 0, 1].into()), Some([10, 0, 0, 2].into()));
+        let [a, b] = [1, 2].map(|last| SourceAddress::new(Some([10, 0, 0, last].into())));
         for (index, from) in [(1, a), (3, b), (5, a), (7, b)] {
             assert!(pool.put(&service, idle(index, from, Time::from_us(index.into())), &limits));
         }
-        assert_eq!(pool.take(&service, None, Time::ZERO), None);
+        assert_eq!(pool.take(&service, SourceAddress::ANY, Time::ZERO), None);
         assert_eq!(pool.take(&service, a, Time::from_us(6)), None, "it went idle too early");
         assert_eq!(pool.take(&service, a, Time::from_us(5)), Some(id(5)));
         assert_eq!(pool.take(&service, b, Time::ZERO), Some(id(7)));
@@ -148,10 +148,10 @@ mod tests {
     fn both_bounds_hold() {
         let (mut pool, a, b) = (Pool::default(), service(), service());
         let limits = Limits { idle_per_service: 2, idle_total: 3, ..Limits::default() };
-        assert!(pool.put(&a, idle(1, None, Time::ZERO), &limits));
-        assert!(pool.put(&a, idle(3, None, Time::ZERO), &limits));
-        assert!(!pool.put(&a, idle(5, None, Time::ZERO), &limits));
-        assert!(pool.put(&b, idle(7, None, Time::ZERO), &limits));
-        assert!(!pool.put(&b, idle(9, None, Time::ZERO), &limits));
+        assert!(pool.put(&a, idle(1, SourceAddress::ANY, Time::ZERO), &limits));
+        assert!(pool.put(&a, idle(3, SourceAddress::ANY, Time::ZERO), &limits));
+        assert!(!pool.put(&a, idle(5, SourceAddress::ANY, Time::ZERO), &limits));
+        assert!(pool.put(&b, idle(7, SourceAddress::ANY, Time::ZERO), &limits));
+        assert!(!pool.put(&b, idle(9, SourceAddress::ANY, Time::ZERO), &limits));
     }
 }

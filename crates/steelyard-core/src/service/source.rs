@@ -16,6 +16,11 @@ pub struct Cell {
     slots: [[AtomicU64; 2]; 2],
 }
 
+/// Where a connection leaves from, in a form that is compared at every request: IPv4 as IPv4-mapped IPv6, any as the
+/// unspecified address, which nothing leaves from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SourceAddress([u64; 2]);
+
 /// What a service has to say about where connections to it leave from.
 #[derive(Default)]
 pub struct Source {
@@ -27,38 +32,46 @@ pub struct Source {
 
 impl Source {
     /// The address for a connection to `to` on behalf of a virtual server: the service's own net profile, else that of
-    /// the virtual server, else the SNIP. `None` leaves the choice to the kernel.
+    /// the virtual server, else the SNIP.
     #[inline]
-    pub fn address(&self, vserver: &Cell, to: IpAddr) -> Option<IpAddr> {
-        let fits = |address: &IpAddr| address.is_ipv4() == to.is_ipv4();
-        self.profile.address().or_else(|| vserver.address().filter(fits)).or_else(|| self.subnet.address())
+    pub fn address(&self, vserver: &Cell, to: IpAddr) -> SourceAddress {
+        let own = self.profile.get();
+        if own != SourceAddress::ANY {
+            return own;
+        }
+        let theirs = vserver.get();
+        if theirs != SourceAddress::ANY && theirs.is_ipv4() == to.is_ipv4() {
+            return theirs;
+        }
+        self.subnet.get()
     }
 
     /// The address for a probe of a service at `service`, which may go to somebody else (`-destIP`). A virtual server's
     /// net profile has no say in probes.
     pub fn of_probe(&self, service: IpAddr, to: IpAddr) -> Option<IpAddr> {
-        let profile = self.profile.address().filter(|address| address.is_ipv4() == to.is_ipv4());
-        profile.or_else(|| self.subnet.address().filter(|_| to == service))
+        let profile = self.profile.get().ip().filter(|address| address.is_ipv4() == to.is_ipv4());
+        profile.or_else(|| self.subnet.get().ip().filter(|_| to == service))
     }
 }
 
 impl Cell {
     /// The address.
     #[inline]
-    pub fn address(&self) -> Option<IpAddr> {
+    pub fn get(&self) -> SourceAddress {
         let version = self.version.load(Ordering::Acquire);
-        if version == 0 { None } else { self.read(version) }
+        if version == 0 { SourceAddress::ANY } else { self.read(version) }
     }
 
     /// Replaces it. Control thread only. True when that is a change.
     pub fn set(&self, address: Option<IpAddr>) -> bool {
-        if self.address() == address {
+        let SourceAddress(words) = SourceAddress::new(address);
+        if self.get() == SourceAddress(words) {
             return false;
         }
         let version = self.version.load(Ordering::Relaxed) + 1;
         // Pairs with the fence of `read`: whoever sees one of these bytes in the slot sees also that it is out of use.
         fence(Ordering::Release);
-        for (half, word) in self.slot(version).iter().zip(to_words(address)) {
+        for (half, word) in self.slot(version).iter().zip(words) {
             half.store(word, Ordering::Relaxed);
         }
         self.version.store(version, Ordering::Release);
@@ -66,14 +79,14 @@ impl Cell {
     }
 
     /// Reads again only when the address has changed meanwhile, so nobody who is slow holds up anybody.
-    fn read(&self, mut version: u64) -> Option<IpAddr> {
+    fn read(&self, mut version: u64) -> SourceAddress {
         loop {
             let [high, low] = self.slot(version);
             let words = [high.load(Ordering::Relaxed), low.load(Ordering::Relaxed)];
             fence(Ordering::Acquire);
             let now = self.version.load(Ordering::Relaxed);
             if now == version {
-                return from_words(words);
+                return SourceAddress(words);
             }
             version = now;
             fence(Ordering::Acquire);
@@ -85,19 +98,31 @@ impl Cell {
     }
 }
 
-/// IPv4 as IPv4-mapped IPv6; none as the unspecified address, which nothing leaves from.
-fn to_words(address: Option<IpAddr>) -> [u64; 2] {
-    let bits = match address {
-        None => 0,
-        Some(IpAddr::V4(v4)) => v4.to_ipv6_mapped().to_bits(),
-        Some(IpAddr::V6(v6)) => v6.to_bits(),
-    };
-    [(bits >> 64) as u64, bits as u64]
-}
+impl SourceAddress {
+    /// Whichever address the kernel chooses.
+    pub const ANY: SourceAddress = SourceAddress([0, 0]);
 
-fn from_words([high, low]: [u64; 2]) -> Option<IpAddr> {
-    let bits = (u128::from(high) << 64) | u128::from(low);
-    (bits != 0).then(|| IpAddr::V6(Ipv6Addr::from_bits(bits)).to_canonical())
+    /// That address; `None` for any.
+    pub fn new(address: Option<IpAddr>) -> SourceAddress {
+        let bits = match address {
+            None => 0,
+            Some(IpAddr::V4(v4)) => v4.to_ipv6_mapped().to_bits(),
+            Some(IpAddr::V6(v6)) => v6.to_bits(),
+        };
+        SourceAddress([(bits >> 64) as u64, bits as u64])
+    }
+
+    /// The address; `None` for any.
+    pub fn ip(self) -> Option<IpAddr> {
+        let SourceAddress([high, low]) = self;
+        let bits = (u128::from(high) << 64) | u128::from(low);
+        (bits != 0).then(|| IpAddr::V6(Ipv6Addr::from_bits(bits)).to_canonical())
+    }
+
+    fn is_ipv4(self) -> bool {
+        let SourceAddress([high, low]) = self;
+        high == 0 && low >> 32 == 0xffff
+    }
 }
 
 #[cfg(test)]
@@ -111,11 +136,11 @@ mod tests {
     #[test]
     fn an_address_comes_back_as_it_was_given() {
         let cell = Cell::default();
-        assert_eq!(cell.address(), None);
+        assert_eq!(cell.get().ip(), None);
         for address in [ip("10.1.1.10"), ip("2001:db8::10"), ip("255.255.255.255"), None, ip("fe80::1")] {
             assert!(cell.set(address));
             assert!(!cell.set(address), "no change");
-            assert_eq!(cell.address(), address);
+            assert_eq!(cell.get().ip(), address);
         }
     }
 
@@ -123,15 +148,15 @@ mod tests {
     fn the_service_s_own_profile_wins_then_the_virtual_server_s_then_the_subnet() {
         let (source, vserver) = (Source::default(), Cell::default());
         let to = [10, 0, 0, 80].into();
-        assert_eq!(source.address(&vserver, to), None);
+        assert_eq!(source.address(&vserver, to).ip(), None);
         source.subnet.set(ip("10.0.0.1"));
-        assert_eq!(source.address(&vserver, to), ip("10.0.0.1"));
+        assert_eq!(source.address(&vserver, to).ip(), ip("10.0.0.1"));
         vserver.set(ip("2001:db8::1"));
-        assert_eq!(source.address(&vserver, to), ip("10.0.0.1"), "of another family");
+        assert_eq!(source.address(&vserver, to).ip(), ip("10.0.0.1"), "of another family");
         vserver.set(ip("10.0.0.2"));
-        assert_eq!(source.address(&vserver, to), ip("10.0.0.2"));
+        assert_eq!(source.address(&vserver, to).ip(), ip("10.0.0.2"));
         source.profile.set(ip("10.0.0.3"));
-        assert_eq!(source.address(&vserver, to), ip("10.0.0.3"));
+        assert_eq!(source.address(&vserver, to).ip(), ip("10.0.0.3"));
     }
 
     #[test]
