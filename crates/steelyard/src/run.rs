@@ -190,7 +190,8 @@ async fn open(state: &State, workers: Workers, on_failure: OnFailure, report: &R
         stop(state, Duration::ZERO).await;
         return Err(Fault::NotGiven(troubles));
     }
-    troubles.into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
+    let said = troubles.into_iter().chain(state.missing_sources());
+    said.for_each(|line| report.err(format!("steelyard: {line}")));
     Ok(())
 }
 

@@ -144,6 +144,7 @@ impl State {
         drop(workers);
         lines.extend(self.remember(failures));
         lines.extend(self.settle_addresses());
+        lines.extend(self.missing_sources());
         Ok(Replaced { changes: before.config.changes_to(&self.running.borrow().config), lines })
     }
 
@@ -186,14 +187,20 @@ impl State {
         said
     }
 
+    /// A line for each address that connections should leave from, that this host lacks and that was not told yet.
+    pub fn missing_sources(&self) -> Vec<String> {
+        self.addresses.missing_sources()
+    }
+
     /// Gives back every address that the host was given, for good. Returns a line for each that would not go.
     pub fn release_addresses(&self) -> Vec<String> {
         self.addresses.release()
     }
 
-    /// Does this host lack the address of a virtual server?
+    /// Does this host lack an address at which a virtual server would take clients in?
     fn lacks(&self, vserver: &VirtualServer) -> bool {
-        vserver.address.is_some_and(|address| self.addresses.is_absent(address.ip()))
+        let wanted = vserver.address.filter(|_| vserver.enabled && vserver.is_open());
+        wanted.is_some_and(|address| self.addresses.is_absent(address.ip()))
     }
 
     /// How many addresses could not be opened at the last attempt.

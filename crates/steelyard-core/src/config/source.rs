@@ -35,14 +35,9 @@ impl<'a> Sources<'a> {
         Sources { config, subnets }
     }
 
-    /// The source address of the net profile called `name`, for connections to `to`. `None` when the profile has none, or
-    /// one of the other family, or a set of addresses, which this version does not carry.
-    pub fn profile(&self, name: &str, to: IpAddr) -> Option<IpAddr> {
-        self.profile_address(name).filter(|ip| ip.is_ipv4() == to.is_ipv4())
-    }
-
-    /// The source address of the net profile called `name`, whatever its family.
-    pub fn profile_address(&self, name: &str) -> Option<IpAddr> {
+    /// The source address of the net profile called `name`. `None` when there is no such profile, or it has none, or names
+    /// a set of addresses, which this version does not carry.
+    pub fn profile(&self, name: &str) -> Option<IpAddr> {
         self.config.net_profiles.find(name)?.source.as_deref()?.parse().ok()
     }
 
@@ -74,6 +69,7 @@ fn snip(ip: &NsIp) -> Option<(Subnet, IpAddr)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::NetProfile;
 
     fn config(lines: &[&str]) -> Config {
         let mut config = Config::default();
@@ -108,6 +104,18 @@ mod tests {
         assert_eq!(snips(&config, "10.9.9.9"), ["10.0.0.1"]);
         assert_eq!(snips(&config, "192.0.2.1"), [] as [&str; 0]);
         assert_eq!(snips(&config, "2001:db8::1"), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn a_profile_has_an_address_or_none() {
+        let mut config = Config::default();
+        for (name, source) in [("one", Some("10.1.1.102")), ("set", Some("an_ipset")), ("none", None)] {
+            let source = source.map(str::to_owned);
+            config.net_profiles.insert(NetProfile { name: name.to_owned(), source, ..NetProfile::default() });
+        }
+        let sources = Sources::of(&config);
+        assert_eq!(sources.profile("ONE"), Some([10, 1, 1, 102].into()));
+        assert_eq!(["set", "none", "nobody", ""].map(|name| sources.profile(name)), [None; 4]);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The addresses that this program has given the interface of `--vip manage=IFACE`, and their announcement.
 //!
 //! Adds before it announces, and announces a few times, as the standards ask, since one frame may be lost. An address that
-//! cannot be added is tried again at each call, and its trouble told once.
+//! cannot be added is tried again at each call, and its trouble told once. All are announced again when the link comes back:
+//! who was on it meanwhile may have been told otherwise.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
@@ -23,6 +24,8 @@ pub struct Claims {
     /// The interface that they were added to.
     held: BTreeMap<IpAddr, u32>,
     announcing: Vec<Announcement>,
+    /// As it was when it was looked at last.
+    interface: Option<Interface>,
     /// What was said of an address, or of the interface as such, when it was tried last.
     troubles: BTreeMap<Option<IpAddr>, String>,
 }
@@ -42,7 +45,14 @@ impl Claims {
     pub fn new(name: String) -> io::Result<Claims> {
         let frames =
             rustix::net::socket_with(AddressFamily::PACKET, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
-        Ok(Claims { name, frames, held: BTreeMap::new(), announcing: Vec::new(), troubles: BTreeMap::new() })
+        Ok(Claims {
+            name,
+            frames,
+            held: BTreeMap::new(),
+            announcing: Vec::new(),
+            interface: None,
+            troubles: BTreeMap::new(),
+        })
     }
 
     /// Removes what is held and not in `wanted`, and adds what the host lacks of it. Returns the troubles that are new.
@@ -58,7 +68,10 @@ impl Claims {
         self.announcing.retain(|announcement| self.held.contains_key(&announcement.ip));
         if !wanted.is_empty() {
             match netlink.interface(&self.name) {
-                Ok(Some(interface)) => self.add_missing(netlink, interface, wanted, &mut troubles),
+                Ok(Some(interface)) => {
+                    self.announce_after_change(interface);
+                    self.add_missing(netlink, interface, wanted, &mut troubles);
+                }
                 Ok(None) => {
                     self.held.clear();
                     troubles.insert(None, format!("{}: the interface is gone; {BACK}", self.name));
@@ -98,6 +111,13 @@ impl Claims {
             announcement.due = now + times(announcement.ip).1;
             announcement.left > 0
         });
+    }
+
+    fn announce_after_change(&mut self, interface: Interface) {
+        if self.interface.replace(interface) != Some(interface) && interface.up {
+            let held: Vec<IpAddr> = self.held.keys().copied().collect();
+            held.into_iter().for_each(|ip| self.hold(ip, interface));
+        }
     }
 
     fn add_missing(

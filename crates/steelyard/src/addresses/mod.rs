@@ -27,6 +27,7 @@ use crate::state::State;
 
 use claims::Claims;
 use netlink::{Changes, Netlink};
+use sources::Missing;
 
 /// `--vip`: who sees to it that this host has the addresses of its virtual servers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,6 +59,11 @@ pub struct Addresses {
     claims: Option<RefCell<Claims>>,
     /// Addresses of virtual servers that the host does not have.
     absent: RefCell<BTreeSet<IpAddr>>,
+    /// Has any service been told where to leave from?
+    told: Cell<bool>,
+    missing: RefCell<Missing>,
+    /// What of it was told.
+    said: RefCell<Missing>,
     released: Cell<bool>,
 }
 
@@ -77,6 +83,9 @@ impl Addresses {
             netlink: netlink.ok(),
             claims: claims.map(RefCell::new),
             absent: RefCell::default(),
+            told: Cell::new(false),
+            missing: RefCell::default(),
+            said: RefCell::default(),
             released: Cell::new(false),
         })
     }
@@ -88,7 +97,17 @@ impl Addresses {
 
     /// Tells the services of `snapshot` where connections to them leave from: what `config` wants, where this host has it.
     pub fn tell_sources(&self, config: &Config, snapshot: &Snapshot) {
-        sources::tell(config, snapshot, |ip| self.has(ip) == Some(true));
+        let wanted = !config.ns_ips.is_empty() || !config.net_profiles.is_empty();
+        if self.told.replace(wanted) || wanted {
+            *self.missing.borrow_mut() = sources::tell(config, snapshot, |ip| self.has(ip) == Some(true));
+        }
+    }
+
+    /// A line for each address that connections should leave from, that is missing and that was not told yet.
+    pub fn missing_sources(&self) -> Vec<String> {
+        let missing = self.missing.borrow();
+        let before = self.said.replace(missing.clone());
+        missing.difference(&before).map(sources::line).collect()
     }
 
     /// Was an address of a virtual server missing when [`Addresses::settle`] looked last?
@@ -145,7 +164,9 @@ pub async fn follow(state: Rc<State>, report: Report) {
             }
         };
         let _ = tokio::time::timeout(LOOK_AGAIN, change).await;
-        state.settle_addresses().into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
+        let said = state.settle_addresses().into_iter().chain(state.missing_sources());
+        said.for_each(|line| report.err(format!("steelyard: {line}")));
+        tokio::time::sleep(PAUSE).await;
     }
 }
 
@@ -167,6 +188,8 @@ fn claims(netlink: &Netlink, name: String) -> Result<Claims, Fault> {
 }
 
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// A change seldom comes alone. The first is followed at once: connections from an address that has gone hang.
+const PAUSE: Duration = Duration::from_millis(50);
 /// IFNAMSIZ, less the zero at the end.
 const LONGEST_NAME: usize = 15;
 const NO_PERMISSION: &str = "not permitted to add addresses and announce them; run as root or grant the program \

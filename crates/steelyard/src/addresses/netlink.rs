@@ -5,7 +5,7 @@
 //! be local without being on an interface (127.0.0.0/8, a local route), and since binding would tell nothing on a host
 //! with `ip_nonlocal_bind`.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io::{self, ErrorKind};
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
@@ -33,6 +33,7 @@ use crate::worker::watch;
 pub struct Netlink {
     socket: OwnedFd,
     sequence: Cell<u32>,
+    buffer: RefCell<Box<[u8]>>,
 }
 
 /// A network interface as it is now.
@@ -42,6 +43,10 @@ pub struct Interface {
     pub index: u32,
     /// Its hardware address, if neighbours find hosts by one there.
     pub mac: Option<Mac>,
+    /// Does it carry frames now?
+    pub up: bool,
+    /// How often it began to, so that a short interruption is noticed.
+    pub ups: u32,
 }
 
 impl Netlink {
@@ -51,7 +56,8 @@ impl Netlink {
         let socket = socket(SocketFlags::CLOEXEC, 0)?;
         // The kernel answers while it is asked; one that does not must not hold up the control thread.
         sockopt::set_socket_timeout(&socket, sockopt::Timeout::Recv, Some(PATIENCE))?;
-        Ok(Netlink { socket, sequence: Cell::new(0) })
+        let buffer = RefCell::new(vec![0; DATAGRAM_BYTES].into());
+        Ok(Netlink { socket, sequence: Cell::new(0), buffer })
     }
 
     /// Is this an address of this host, so that it is delivered here and may be left from?
@@ -89,9 +95,12 @@ impl Netlink {
             Err(error) => return Err(error),
         };
         Ok(answer.iter().find_map(|message| match message {
-            RouteNetlinkMessage::NewLink(link) => {
-                Some(Interface { index: link.header.index, mac: mac(link) })
-            }
+            RouteNetlinkMessage::NewLink(link) => Some(Interface {
+                index: link.header.index,
+                mac: mac(link),
+                up: link.header.flags.contains(LinkFlags::Up | LinkFlags::LowerUp),
+                ups: ups(link),
+            }),
             _ => None,
         }))
     }
@@ -154,7 +163,7 @@ impl Netlink {
         request.serialize(&mut bytes);
         rustix::net::sendto(&self.socket, &bytes, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
         let mut answer = Vec::new();
-        let mut buffer = vec![0; DATAGRAM_BYTES];
+        let mut buffer = self.buffer.borrow_mut();
         loop {
             let (length, _) = rustix::net::recv(&self.socket, &mut buffer[..], RecvFlags::empty())?;
             let mut rest = &buffer[..length];
@@ -190,17 +199,21 @@ impl Changes {
         Ok(Changes { socket: watch(socket)? })
     }
 
-    /// Waits for the next change and a little longer, since one seldom comes alone. What it was is to be asked.
+    /// Waits for changes since the last call. What they were is to be asked.
     pub async fn next(&self) -> io::Result<()> {
         let mut ready = self.socket.readable().await?;
-        tokio::time::sleep(SETTLING).await;
         let mut buffer = [0; 1024];
-        // Those that found no room in the queue, which is an error here, are made up for by asking.
-        while !matches!(
-            rustix::net::recv(self.socket.get_ref(), &mut buffer[..], RecvFlags::TRUNC),
-            Err(Errno::AGAIN)
-        ) {}
-        ready.clear_ready();
+        for _ in 0..MOST_AT_ONCE {
+            match rustix::net::recv(self.socket.get_ref(), &mut buffer[..], RecvFlags::TRUNC) {
+                // Those that found no room in the queue are made up for by asking.
+                Ok(_) | Err(Errno::NOBUFS | Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    ready.clear_ready();
+                    return Ok(());
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
         Ok(())
     }
 }
@@ -235,6 +248,14 @@ fn mac(link: &LinkMessage) -> Option<Mac> {
     })
 }
 
+fn ups(link: &LinkMessage) -> u32 {
+    let count = link.attributes.iter().find_map(|attribute| match attribute {
+        LinkAttribute::CarrierUpCount(count) => Some(*count),
+        _ => None,
+    });
+    count.unwrap_or(0)
+}
+
 fn marked(address: &AddressMessage) -> Option<IpAddr> {
     let mark = AddressAttribute::Protocol(AddressProtocol::Other(MARK));
     let ours = address.attributes.contains(&mark);
@@ -266,7 +287,8 @@ fn host_prefix(ip: IpAddr) -> u8 {
 /// 5.18 drop it.
 const MARK: u8 = 0x53;
 const PATIENCE: Duration = Duration::from_secs(1);
-const SETTLING: Duration = Duration::from_millis(20);
+/// Changes read before they are followed.
+const MOST_AT_ONCE: usize = 1_000;
 /// More than the kernel puts into one datagram.
 const DATAGRAM_BYTES: usize = 64 << 10;
 /// How the kernel says that it would not know where to send what is for an address.

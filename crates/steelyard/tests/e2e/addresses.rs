@@ -21,6 +21,7 @@ pub fn trials() -> Vec<Trial> {
         what_a_killed_run_left_is_taken_over,
         an_address_that_is_not_served_is_not_claimed,
         an_interface_that_goes_and_comes_back_gets_its_addresses_again,
+        a_link_that_comes_back_is_told_of_the_addresses_again,
         an_address_that_the_host_lacks_is_named_and_works_once_it_is_there,
         connections_and_probes_leave_from_the_snip,
         a_snip_that_the_host_lacks_leaves_the_choice_to_the_kernel,
@@ -109,8 +110,11 @@ fn an_address_that_is_not_served_is_not_claimed() {
     let off = config(&s, &[("v", VIP)]).replace("enable ns feature LB\n", "");
     let program = start(&balancer, &place, &off);
     assert!(!balancer.has(ip(VIP)));
-    program.reload(&config(&s, &[("v", VIP)]));
+    let on = config(&s, &[("v", VIP)]);
+    program.reload(&on);
     assert!(balancer.has(ip(VIP)));
+    program.reload(&format!("{on}bind lb vserver v -policyName unknown -priority 10\n"));
+    assert!(!balancer.has(ip(VIP)), "a policy that is not acted on guards it");
 }
 
 fn an_interface_that_goes_and_comes_back_gets_its_addresses_again() {
@@ -123,6 +127,27 @@ fn an_interface_that_goes_and_comes_back_gets_its_addresses_again() {
     network.plug(&balancer);
     wait_for("the address", || balancer.has(ip(VIP)));
     assert_eq!(client.enter(|| page(at(VIP))), "8101");
+}
+
+/// What a neighbour was told by somebody else while the balancer's cable was out.
+fn a_link_that_comes_back_is_told_of_the_addresses_again() {
+    let Some(mut network) = Network::new() else { return };
+    let [client, balancer, s] = [(); 3].map(|()| network.host());
+    let (place, _service) = (Place::new(), plain(&s));
+    let _program = start(&balancer, &place, &config(&s, &[("v", VIP), ("w", VIP6)]));
+    for vip in [VIP, VIP6] {
+        assert_eq!(client.enter(|| page(at(vip))), "8101");
+    }
+    // The announcements of the start are over before the cable goes.
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    network.carrier(&balancer, "down");
+    for vip in [VIP, VIP6] {
+        client.believe(ip(vip), "02:00:00:00:00:99");
+    }
+    network.carrier(&balancer, "up");
+    for vip in [VIP, VIP6] {
+        wait_for("the client to know better", || client.neighbour(ip(vip)) == Some(balancer.mac()));
+    }
 }
 
 fn an_address_that_the_host_lacks_is_named_and_works_once_it_is_there() {
@@ -170,11 +195,17 @@ fn a_snip_that_the_host_lacks_leaves_the_choice_to_the_kernel() {
         service.log().iter().rfind(|entry| entry.request.method() == "GET").unwrap().peer.ip()
     };
     assert_eq!(from(), balancer.ip());
+    let said = format!(
+        "steelyard: SNIP {SNIP} is not on this host, so the kernel chooses where connections leave from; \
+         'ip address add {SNIP} dev IFACE' gives it\n"
+    );
+    assert_eq!(program.errors(), said);
     balancer.add(ip(SNIP));
     wait_for("connections from the SNIP, now that it is there", || from() == ip(SNIP));
     wait_for("a probe from there", || peers(&service, "HEAD").contains(&ip(SNIP)));
     balancer.remove(ip(SNIP));
-    wait_for("connections from elsewhere, now that it is gone", || from() == balancer.ip());
+    wait_for("word of it", || program.errors() == said.repeat(2));
+    assert_eq!(from(), balancer.ip(), "the idle connection from there is not used");
     assert_eq!(peers(&service, "HEAD"), [balancer.ip(), ip(SNIP)]);
     drop(program);
 }

@@ -68,6 +68,11 @@ impl Network {
         must(&["-n", &self.namespace("switch"), "link", "delete", &host.port()]);
     }
 
+    /// Pulls a host's cable, `down`, or puts it back, `up`.
+    pub fn carrier(&self, host: &Host, state: &str) {
+        must(&["-n", &self.namespace("switch"), "link", "set", &host.port(), state]);
+    }
+
     fn namespace(&self, name: &str) -> String {
         format!("{}-{name}", self.prefix)
     }
@@ -134,6 +139,24 @@ impl Host {
     /// The hardware address that this host takes `ip` to be at.
     pub fn neighbour(&self, ip: IpAddr) -> Option<String> {
         after(&self.said(&["neighbour", "show", "to", &ip.to_string()]), "lladdr")
+    }
+
+    /// Has the host take `ip` to be at `mac`, as if it had been told so.
+    pub fn believe(&self, ip: IpAddr, mac: &str) {
+        let ip = ip.to_string();
+        must(&[
+            "-n",
+            &self.namespace,
+            "neighbour",
+            "replace",
+            &ip,
+            "lladdr",
+            mac,
+            "nud",
+            "stale",
+            "dev",
+            "eth0",
+        ]);
     }
 
     fn port(&self) -> String {
