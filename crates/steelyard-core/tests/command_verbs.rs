@@ -330,6 +330,59 @@ fn policies_are_bound() {
     );
 }
 
+/// `spec/methods.md` 5.2: the same protocol, or the same with TLS on one side.
+#[test]
+fn protocols_go_together() {
+    let mut lines = String::from("enable ns feature LB\n");
+    let types = ["HTTP", "SSL", "TCP", "SSL_TCP", "SSL_BRIDGE", "UDP", "ANY", "DNS"];
+    for (i, kind) in types.iter().enumerate() {
+        lines += &format!("add lb vserver v{kind} {kind}\nadd service s{kind} 10.0.0.{i} {kind} 80\n");
+        lines += &format!("add serviceGroup g{kind} {kind}\n");
+    }
+    let mut c = config(&lines);
+    let pairs = [("HTTP", "SSL"), ("SSL", "HTTP"), ("TCP", "SSL_TCP"), ("SSL_TCP", "TCP")];
+    for vserver in types {
+        for service in types {
+            let expected = if vserver == service || pairs.contains(&(vserver, service)) { 0 } else { 1304 };
+            assert_eq!(
+                code(&mut c, &format!("bind lb vserver v{vserver} s{service}")),
+                expected,
+                "{vserver} {service}"
+            );
+            assert_eq!(
+                code(&mut c, &format!("bind lb vserver v{vserver} g{service}")),
+                expected,
+                "{vserver} {service}"
+            );
+        }
+    }
+}
+
+/// `spec/methods.md` 1.4, 1.5 and 1.8.
+#[test]
+fn methods_and_protocols() {
+    let mut c = config("enable ns feature LB\n");
+    let mut number = 0;
+    let mut add = |protocol: &str, method: &str| {
+        number += 1;
+        code(&mut c, &format!("add lb vserver v{number} {protocol} 0.0.0.0 0 -lbMethod {method}"))
+    };
+    for protocol in ["HTTP", "SSL"] {
+        assert_eq!((add(protocol, "LEASTREQUEST"), add(protocol, "LEASTRESPONSETIME")), (0, 0));
+    }
+    for protocol in ["TCP", "SSL_TCP", "SSL_BRIDGE", "UDP", "ANY"] {
+        assert_eq!(
+            (add(protocol, "LEASTREQUEST"), add(protocol, "LEASTRESPONSETIME")),
+            (2375, 1097),
+            "{protocol}"
+        );
+        assert_eq!((add(protocol, "LRTM"), add(protocol, "SOURCEIPHASH")), (0, 0));
+    }
+    assert_eq!(add("HTTP", "AUDITLOGHASH"), 1462);
+    assert_eq!(add("SYSLOGUDP", "AUDITLOGHASH"), 0);
+    assert_eq!((add("SYSLOGTCP", "LEASTPACKETS"), add("SYSLOGTCP", "SOURCEIPHASH")), (0, 1464));
+}
+
 /// `bind lb monitor` still works, and says that it is old (`spec/cli.md` 4).
 #[test]
 fn the_old_way_to_bind_a_monitor() {

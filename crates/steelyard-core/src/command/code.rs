@@ -58,8 +58,12 @@ impl Refusal {
             Refusal::TooFewRetries { .. } => 2196,
             Refusal::TooManyCodes => 2130,
             Refusal::CannotSeal { .. } => 257,
-            Refusal::MethodForType { method: "LEASTREQUEST" } => 2375,
-            Refusal::MethodForType { .. } => 1097,
+            Refusal::MethodForType { method } => match *method {
+                "LEASTREQUEST" => 2375,
+                "AUDITLOGHASH" => 1462,
+                "LEASTRESPONSETIME" => 1097,
+                _ => 1464,
+            },
         }
     }
 

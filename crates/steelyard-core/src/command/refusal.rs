@@ -373,7 +373,8 @@ pub enum Refusal {
         /// Why not, and what to do.
         why: String,
     },
-    /// 2375: LEASTREQUEST for a protocol that has no requests; 1097 for LEASTRESPONSETIME.
+    /// A method that the virtual server's protocol does not have: 2375 for LEASTREQUEST, 1097 for LEASTRESPONSETIME,
+    /// 1462 for AUDITLOGHASH, 1464 for other hash methods.
     MethodForType {
         /// The method.
         method: &'static str,

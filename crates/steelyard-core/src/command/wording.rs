@@ -170,9 +170,12 @@ impl Refusal {
             }
             Refusal::CannotSeal { why, .. } => format!("a secret is kept encrypted or not at all: {why}"),
             Refusal::TooManyCodes => "join neighbouring codes to ranges".to_owned(),
-            Refusal::MethodForType { method } => {
-                format!("{method} needs a virtual server of type HTTP or SSL")
-            }
+            Refusal::MethodForType { method } => match *method {
+                "LEASTREQUEST" => "it needs a virtual server whose protocol has requests".to_owned(),
+                "LEASTRESPONSETIME" => "it needs a virtual server of type HTTP or SSL".to_owned(),
+                "AUDITLOGHASH" => "it needs a virtual server of type SYSLOGTCP or SYSLOGUDP".to_owned(),
+                method => format!("{method} cannot balance syslog messages"),
+            },
         }
     }
 }
@@ -276,6 +279,11 @@ const TEXTS: &[(u16, &str)] = &[
         "Service/servicegroup is bound to one or more vserver. Please unbind and retry the operation. Also check allowBoundSvcRemovaloption in lb parameter to change this behaviour.",
     ),
     (1335, "Server already exists"),
+    (1462, "LB method AUDITLOGHASH can be set only for service type SYSLOGTCP/SYSLOGUDP"),
+    (
+        1464,
+        "Hash based LB methods which depend on packet parameters cannot be set for SYSLOGTCP/SYSLOGUDP service types",
+    ),
     (2128, "Monitor interval must be greater than response timeout"),
     (2130, "Too many response codes, only 16 allowed"),
     (2131, "Monitor must be unbound before it can be deleted"),

@@ -1,5 +1,6 @@
 //! Virtual servers and what is bound to them.
 
+use super::protocols::{check_method, go_together};
 use super::{Done, Warning, changed, made, name, only_one, text};
 use crate::command::Command;
 use crate::command::refusal::{Hint, Refusal};
@@ -47,9 +48,7 @@ pub(super) fn set_lb_vserver(config: &mut Config, command: &Command) -> Result<(
 
 /// A virtual server that may take its place in the configuration.
 pub(super) fn checked_vserver(config: &Config, mut vserver: LbVserver) -> Result<LbVserver, Refusal> {
-    if !vserver.lb_method.suits(vserver.service_type) {
-        return Err(Refusal::MethodForType { method: vserver.lb_method.text() });
-    }
+    check_method(&vserver)?;
     if vserver.port == 0 {
         if vserver.ip.is_some_and(|ip| !ip.is_unspecified()) {
             let needs = "a port other than 0";
@@ -81,7 +80,7 @@ fn bind_target(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     }
     let vserver = such(&config.lb_vservers, "name", name(command))?;
     let (binding, service_type) = target(config, command)?;
-    if service_type != vserver.service_type {
+    if !go_together(vserver.service_type, service_type) {
         return Err(Refusal::TypeMismatch { argument: "serviceName" });
     }
     if vserver.bindings.find(&binding.key()).is_some() {

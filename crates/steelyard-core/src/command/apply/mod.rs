@@ -7,6 +7,8 @@ mod group;
 mod host;
 mod lb_vserver;
 mod monitor;
+mod monitor_options;
+mod protocols;
 mod references;
 mod remove;
 mod switch;

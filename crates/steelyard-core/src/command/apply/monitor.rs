@@ -1,11 +1,12 @@
 //! Monitors, and which of them a service or a group may have.
 
+use super::monitor_options::check_options;
 use super::{Done, Warning, changed, made, name, text};
 use crate::command::Command;
 use crate::command::refusal::Refusal;
 use crate::command::resolve::{exists, monitored, such};
 use crate::config::attribute::{Resource, Value};
-use crate::config::{Config, LbMonitor, MonitorBinding, MonitorType, PING_DEFAULT, TCP_DEFAULT};
+use crate::config::{Config, LbMonitor, MonitorBinding, PING_DEFAULT, TCP_DEFAULT};
 
 pub(super) fn add_lb_monitor(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     let monitor = made::<LbMonitor>(command);
@@ -47,12 +48,7 @@ pub(super) fn bind_lb_monitor(config: &mut Config, command: &Command) -> Result<
 
 /// `spec/methods.md` 4.1, 4.2.
 pub(super) fn check_monitor(monitor: &LbMonitor, command: &Command) -> Result<(), Refusal> {
-    if monitor.kind == MonitorType::Tcp {
-        let of_http = command.arguments().find(|(row, _)| HTTP_ALONE.contains(&row.nitro));
-        if let Some((row, _)) = of_http {
-            return Err(Refusal::PrerequisiteMissing { argument: row.cli, needs: "a monitor of type HTTP" });
-        }
-    }
+    check_options(monitor.kind, command)?;
     if let Some(range) =
         monitor.resp_codes.iter().find(|range| range.low < 100 && monitor.kind.has_status_codes())
     {
@@ -109,5 +105,3 @@ pub(super) fn set_monitor_weight(
     }
 }
 
-/// NITRO's names of what only an HTTP monitor has.
-const HTTP_ALONE: &[&str] = &["respcode", "httprequest", "customheaders"];
