@@ -151,12 +151,12 @@ impl Snapshot {
         }
         for binding in &vserver.bindings {
             match binding {
-                LbBinding::Service { name, weight } => {
+                LbBinding::Service { name, weight, .. } => {
                     let carried = config.services.find(name).is_some_and(|s| s.is_carried());
                     let service = self.service(name).filter(|_| carried).map(Arc::clone);
                     ring.extend(service.map(|service| Bound { service, weight: *weight }));
                 }
-                LbBinding::ServiceGroup { name } => {
+                LbBinding::ServiceGroup { name, .. } => {
                     let group = config.service_groups.find(name).filter(|g| g.service_type.is_carried());
                     ring.extend(group.into_iter().flat_map(|g| self.members(g)));
                 }

@@ -35,17 +35,26 @@ fn is_whole(config: &Config) {
     for vserver in &config.lb_vservers {
         for binding in &vserver.bindings {
             match binding {
-                LbBinding::Service { name, weight: w } => {
+                LbBinding::Service { name, weight: w, .. } => {
                     assert!(config.services.has(name));
                     weight(*w);
                 }
-                LbBinding::ServiceGroup { name } => assert!(config.service_groups.has(name)),
+                LbBinding::ServiceGroup { name, .. } => assert!(config.service_groups.has(name)),
             }
         }
     }
     for service in &config.services {
         assert_eq!(config.services.find(&service.name), Some(service), "the index finds it");
     }
+    let mut grouped: Vec<String> = Vec::new();
+    for group in &config.lb_groups {
+        assert!(group.vservers.iter().all(|vserver| config.lb_vservers.has(vserver)));
+        grouped.extend(group.vservers.iter().map(|vserver| vserver.to_ascii_lowercase()));
+    }
+    let all = grouped.len();
+    grouped.sort();
+    grouped.dedup();
+    assert_eq!(grouped.len(), all, "a virtual server is in one group");
     for monitor in &config.lb_monitors {
         assert!(monitor.resptimeout_ms < monitor.interval_ms && monitor.failure_retries < monitor.retries);
     }
@@ -73,6 +82,21 @@ fn plausible_line() -> impl Strategy<Value = String> {
         "bind lb vserver N -policyName N -gotoPriorityExpression END -invoke policylabel N",
         "unbind lb vserver N -policyName N",
         "bind service N -policyName N",
+        "add lb group N",
+        "bind lb group N N N",
+        "unbind lb group N N",
+        "rm lb group N",
+        "rename lb group N N",
+        "set lb group N -masterVserver N",
+        "set lb vserver N -backupVServer N -netProfile N",
+        "unset lb vserver N -backupVServer",
+        "add netProfile N",
+        "rm netProfile N",
+        "set service N -IPAddress A",
+        "set serviceGroup N N P -hashId W",
+        "bind lb vserver N N -order W",
+        "bind lb monitor M -certkeyName N",
+        "unbind lb monitor M -certkeyName N",
         "bind service N -monitorName M",
         "bind service N -monitorName M -weight W",
         "bind serviceGroup N A P -weight W",

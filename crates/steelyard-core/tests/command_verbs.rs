@@ -469,3 +469,142 @@ fn k15_ten_thousand_services_come_and_go() {
 fn accept_quickly(config: &mut Config, line: &str) {
     run_line(config, line).unwrap();
 }
+
+/// Error 1325 and its text: `-AllowBoundSvcRemoval DISABLED` keeps what is bound.
+#[test]
+fn bound_services_may_be_kept() {
+    let mut c = config(BOUND);
+    accept(&mut c, &["set lb parameter -AllowBoundSvcRemoval DISABLED"]);
+    assert_eq!(code(&mut c, "rm service s1"), 1325);
+    assert_eq!(code(&mut c, "rm serviceGroup g1"), 1325);
+    accept(&mut c, &["unbind lb vserver v2 s2", "rm service s2"]);
+    accept(&mut c, &["unset lb parameter -AllowBoundSvcRemoval", "rm service s1", "rm serviceGroup g1"]);
+}
+
+/// A virtual server is in one group at most (errors 2371, 2379), and leaves it when it goes.
+#[test]
+fn groups_of_virtual_servers() {
+    let vservers =
+        "enable ns feature LB\nadd lb vserver a HTTP\nadd lb vserver b HTTP\nadd lb vserver c HTTP\n";
+    let mut c = config(&format!("{vservers}add lb group g -persistenceType SOURCEIP\nadd lb group h\n"));
+    accept(&mut c, &["bind lb group g a B", "bind lb group h c", "set lb group g -masterVserver a"]);
+    assert_eq!(code(&mut c, "bind lb group h a"), 2371);
+    assert_eq!(code(&mut c, "bind lb group g nobody"), 258);
+    assert_eq!(code(&mut c, "unbind lb group g a c"), 2379);
+    is(&c, &print(&c).ns_conf);
+    accept(&mut c, &["rename lb vserver a front", "rename lb group g G2"]);
+    let group = c.lb_groups.find("g2").unwrap();
+    assert_eq!((group.vservers.join(" "), group.master_vserver.as_str()), ("front b".to_owned(), "front"));
+    accept(&mut c, &["rm lb vserver front"]);
+    let group = c.lb_groups.find("g2").unwrap();
+    assert_eq!((group.vservers.join(" "), group.master_vserver.as_str()), ("b".to_owned(), ""));
+    accept(&mut c, &["unbind lb group G2 b", "bind lb group h b", "rm lb group g2", "rm lb vserver c b"]);
+    is(&c, "enable ns feature LB\nadd lb group h\n");
+}
+
+/// What others fall back to or send from stays; its new name is used there.
+#[test]
+fn options_that_name_something() {
+    let mut c = config(
+        "enable ns feature LB\nadd netProfile p -srcIP 10.0.0.9\nadd lb vserver b HTTP\n\
+         add lb vserver v HTTP -backupVServer b -netProfile p\n",
+    );
+    assert_eq!(code(&mut c, "rm lb vserver b"), 315);
+    assert_eq!(code(&mut c, "rm netProfile P"), 315);
+    accept(&mut c, &["rename lb vserver b spare"]);
+    assert_eq!(c.lb_vservers.find("v").unwrap().backup_vserver, "spare");
+    accept(&mut c, &["unset lb vserver v -netProfile", "rm netProfile p", "rm lb vserver v spare"]);
+    is(&c, "enable ns feature LB\n");
+}
+
+/// `bind lb monitor` of what belongs to the monitor itself.
+#[test]
+fn figures_and_certificates_of_monitors() {
+    let mut c = config("add lb monitor m LOAD -metricTable t\nadd lb monitor s TCP -secure YES\n");
+    accept(
+        &mut c,
+        &[
+            "bind lb monitor m -metric cpu -metricThreshold 90 -metricWeight 3",
+            "bind lb monitor s -certkeyName k",
+            "bind lb monitor s -certkeyName k -CA -crlCheck Mandatory",
+        ],
+    );
+    is(&c, &print(&c).ns_conf);
+    assert_eq!(code(&mut c, "bind lb monitor m -metric CPU -metricThreshold 1"), 273);
+    assert_eq!(code(&mut c, "bind lb monitor m -metric disk"), 1095);
+    assert_eq!(code(&mut c, "bind lb monitor s -certkeyName k"), 273);
+    assert_eq!(code(&mut c, "bind lb monitor tcp-default -certkeyName k"), 2139);
+    assert_eq!(code(&mut c, "unbind lb monitor m -metric disk"), 258);
+    accept(&mut c, &["unbind lb monitor m -metric cpu", "unbind lb monitor s -certkeyName k -CA"]);
+    assert_eq!(c.lb_monitors.find("s").unwrap().cert_keys.len(), 1);
+    accept(&mut c, &["unbind lb monitor s -certkeyName k"]);
+    is(&c, "add lb monitor m LOAD -metricTable t\nadd lb monitor s TCP -secure YES\n");
+}
+
+/// `set service -IPAddress` moves that service alone.
+#[test]
+fn a_service_moves() {
+    let mut c = config(
+        "add server h 10.0.0.9\nadd service a 10.0.0.1 HTTP 80\nadd service b 10.0.0.1 HTTP 81\nadd service c h HTTP 80\n",
+    );
+    accept(&mut c, &["set service a -IPAddress 10.0.0.1", "set service a -IPAddress 10.0.0.2"]);
+    let on = |c: &Config, service: &str| c.services.find(service).unwrap().server.clone();
+    assert_eq!((on(&c, "a"), on(&c, "b")), ("10.0.0.2".to_owned(), "10.0.0.1".to_owned()));
+    accept(&mut c, &["set service b -IPAddress 10.0.0.9"]);
+    assert_eq!(on(&c, "b"), "h");
+    assert!(!c.servers.has("10.0.0.1"), "nothing is on it any more");
+    assert_eq!(code(&mut c, "set service a -IPAddress 10.0.0.9"), 2305);
+}
+
+#[test]
+fn options_of_members() {
+    let mut c = config(
+        "add server h 10.0.0.9\nadd serviceGroup g HTTP\nbind serviceGroup g h 80 -CustomServerID 7 -hashId 3 -order 2 -state DISABLED\n",
+    );
+    is(&c, &print(&c).ns_conf);
+    accept(
+        &mut c,
+        &["set serviceGroup g h 80 -weight 5 -hashId 4", "unset serviceGroup g h 80 -CustomServerID -order"],
+    );
+    is(
+        &c,
+        "add server h 10.0.0.9\nadd serviceGroup g HTTP\nbind serviceGroup g h 80 -weight 5 -hashId 4 -state DISABLED\n",
+    );
+    assert_eq!(code(&mut c, "set serviceGroup g -hashId 4"), 1093);
+    assert_eq!(code(&mut c, "set serviceGroup g h 80"), 1094);
+    assert_eq!(code(&mut c, "unset serviceGroup g -hashId"), 1093);
+    assert_eq!(code(&mut c, "bind serviceGroup g -monitorName http -hashId 4"), 1093);
+    assert_eq!(code(&mut c, "bind serviceGroup g h 81 -monState DISABLED"), 1093);
+}
+
+/// The rank of what is bound is kept.
+#[test]
+fn ranks_of_bindings() {
+    let lines = "enable ns feature LB\nadd service s 10.0.0.1 HTTP 80\nadd serviceGroup g HTTP\nadd lb vserver v HTTP\n\
+        bind lb vserver v s -weight 3 -order 1\nbind lb vserver v g -order 2\n";
+    let c = config(lines);
+    assert!(
+        print(&c).ns_conf.contains("bind lb vserver v s -weight 3 -order 1\nbind lb vserver v g -order 2\n")
+    );
+    is(&c, &print(&c).ns_conf);
+}
+
+/// `spec/methods.md` 4.2.
+#[test]
+fn options_of_monitors_by_type() {
+    let mut c = Config::default();
+    for (line, expected) in [
+        ("add lb monitor a TCP -httpRequest \"GET /\"", 1093),
+        ("add lb monitor b PING -respCode 200", 1093),
+        ("add lb monitor c HTTP-ECV -send \"GET /\" -recv ok -customHeaders \"Host: x\"", 0),
+        ("add lb monitor d DNS -query x.test -queryType Address", 0),
+        ("add lb monitor e TCP -query x.test", 1093),
+        ("add lb monitor f LDAP -baseDN dc=x -bindDN cn=x -filter x", 0),
+        ("add lb monitor g HTTP -baseDN dc=x", 1093),
+        ("add lb monitor h RADIUS -radNASid n -respCode 2-3", 0),
+        ("add lb monitor i TCP -send x -recv y", 0),
+        ("set lb monitor h RADIUS -sipURI x", 1093),
+    ] {
+        assert_eq!(code(&mut c, line), expected, "{line}");
+    }
+}

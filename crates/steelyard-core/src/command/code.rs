@@ -48,6 +48,8 @@ impl Refusal {
             Refusal::InUse { .. } => 315,
             Refusal::BoundToVserver { .. } => 1325,
             Refusal::MonitorInUse { .. } => 2131,
+            Refusal::VserverInGroup { .. } => 2371,
+            Refusal::VserverNotInGroup { .. } => 2379,
             Refusal::DefaultMonitorUnbound => 2164,
             Refusal::DefaultMonitor => 2139,
             Refusal::DefaultMonitorBound => 2165,
@@ -103,6 +105,7 @@ impl Refusal {
             | Refusal::TypeMismatch { argument } => Some(argument),
             Refusal::NotCarried { argument, .. } | Refusal::CannotSeal { argument, .. } => *argument,
             Refusal::ServiceAddressTaken { .. } => Some("port"),
+            Refusal::VserverInGroup { .. } | Refusal::VserverNotInGroup { .. } => Some("vServerName"),
             Refusal::DefaultMonitor
             | Refusal::DefaultMonitorBound
             | Refusal::DefaultMonitorUnbound

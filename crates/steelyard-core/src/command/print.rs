@@ -5,7 +5,10 @@ use super::value::write;
 use super::{Object, Verb, keep};
 use crate::config::attribute::{Attribute, Kind, Place, Resource};
 use crate::config::kept::Rank;
-use crate::config::{Config, LbBinding, LbMonitor, MonitorBinding, PolicyBinding, Service, ServiceGroup};
+use crate::config::{
+    Config, LbBinding, LbMonitor, MetricBinding, MonitorBinding, MonitorCertKey, PolicyBinding, Service,
+    ServiceGroup,
+};
 
 /// A configuration as text.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -73,7 +76,10 @@ fn resources(config: &Config, rank: Rank, out: &mut String) {
         Rank::Parameters => changed(&config.lb_parameter, out),
         Rank::LbVservers => config.lb_vservers.iter().for_each(|vserver| add(vserver, out)),
         Rank::VserverBindings => vserver_bindings(config, out),
-        Rank::Monitors => monitors(config, out),
+        Rank::Monitors => {
+            monitors(config, out);
+            config.lb_monitors.iter().for_each(|monitor| parts(monitor, out));
+        }
         Rank::ServiceBindings => config.services.iter().for_each(|service| service_bindings(service, out)),
         Rank::ServiceGroupBindings => {
             config.service_groups.iter().for_each(|group| group_bindings(group, out))
@@ -119,6 +125,11 @@ fn vserver_bindings(config: &Config, out: &mut String) {
             out.push('\n');
         }
     }
+    for group in config.lb_groups.iter().filter(|group| !group.vservers.is_empty()) {
+        head("bind lb group", &group.name, out);
+        group.vservers.iter().for_each(|vserver| word(vserver, out));
+        out.push('\n');
+    }
 }
 
 fn service_bindings(service: &Service, out: &mut String) {
@@ -146,10 +157,25 @@ fn monitors(config: &Config, out: &mut String) {
             None => out.push_str(&format!("rm lb monitor {} {}\n", original.name, original.kind.text())),
         }
     }
-    for (monitor, original) in kept.iter().filter(|(monitor, original)| *monitor != original) {
+    let differs = |monitor: &LbMonitor, original: &LbMonitor| {
+        LbMonitor::ATTRIBUTES.iter().any(|a| (a.value)(monitor) != (a.value)(original))
+    };
+    for (monitor, original) in kept.iter().filter(|(monitor, original)| differs(monitor, original)) {
         line("set", *monitor, original, out);
     }
     own.for_each(|monitor| add(monitor, out));
+}
+
+/// What is bound to a monitor itself.
+fn parts(monitor: &LbMonitor, out: &mut String) {
+    for metric in &monitor.metrics {
+        head("bind lb monitor", &monitor.name, out);
+        attributes(metric, &MetricBinding::default(), out);
+    }
+    for cert_key in &monitor.cert_keys {
+        head("bind lb monitor", &monitor.name, out);
+        attributes(cert_key, &MonitorCertKey::default(), out);
+    }
 }
 
 fn bind(vserver: &str, binding: &LbBinding, out: &mut String) {
@@ -157,6 +183,9 @@ fn bind(vserver: &str, binding: &LbBinding, out: &mut String) {
     word(binding.name(), out);
     if let LbBinding::Service { weight: weight @ 2.., .. } = binding {
         out.push_str(&format!(" -weight {weight}"));
+    }
+    if let Some(order) = binding.order() {
+        out.push_str(&format!(" -order {order}"));
     }
     out.push('\n');
 }

@@ -328,6 +328,16 @@ pub enum Refusal {
         /// The name of that.
         by: String,
     },
+    /// 2371: a virtual server that is in a group already.
+    VserverInGroup {
+        /// Its name.
+        name: String,
+    },
+    /// 2379: a virtual server that is not in this group.
+    VserverNotInGroup {
+        /// Its name.
+        name: String,
+    },
     /// 2164: `tcp-default` unbinds itself.
     DefaultMonitorUnbound,
     /// 2139: `tcp-default` can be neither changed nor switched.

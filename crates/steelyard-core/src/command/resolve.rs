@@ -1,5 +1,7 @@
 //! Names in a command to what they name in a configuration; changes nothing.
 
+use std::net::IpAddr;
+
 use super::nearest::nearest;
 use super::refusal::{Hint, Refusal};
 use super::{Command, Object};
@@ -45,21 +47,21 @@ pub(super) fn service_or_group_exists(
 pub(super) fn resolve_host(config: &Config, command: &Command) -> Result<ResolvedHost, Refusal> {
     let argument = "serverName";
     match command.value("servername") {
-        Some(Value::Host(Host::Ip(ip))) => {
-            let name = ip.to_string();
-            match config.servers.find(&name).or_else(|| config.servers.find_at(ip)) {
-                Some(server) => Ok(ResolvedHost { name: server.name.clone(), new: None }),
-                None => {
-                    let new = Server::at(name.clone(), *ip);
-                    Ok(ResolvedHost { name, new: Some(new) })
-                }
-            }
-        }
+        Some(Value::Host(Host::Ip(ip))) => Ok(host_at(config, *ip)),
         Some(Value::Host(Host::Server(name))) => {
             let server = such(&config.servers, argument, name)?;
             Ok(ResolvedHost { name: server.name.clone(), new: None })
         }
         _ => Err(Refusal::ArgumentMissing { argument }),
+    }
+}
+
+/// The server of a bare address.
+pub(super) fn host_at(config: &Config, ip: IpAddr) -> ResolvedHost {
+    let name = ip.to_string();
+    match config.servers.find(&name).or_else(|| config.servers.find_at(&ip)) {
+        Some(server) => ResolvedHost { name: server.name.clone(), new: None },
+        None => ResolvedHost { new: Some(Server::at(name.clone(), ip)), name },
     }
 }
 
@@ -111,19 +113,24 @@ pub(super) fn target(config: &Config, command: &Command) -> Result<(LbBinding, S
     let Some(Value::Text(name)) = command.value("servicename") else {
         return Err(Refusal::ArgumentMissing { argument });
     };
+    let order = match command.value("order") {
+        Some(Value::Number(order)) => Some(*order),
+        _ => None,
+    };
     if let Some(service) = config.services.find(name) {
         let weight = match command.value("weight") {
             Some(Value::Number(weight)) => *weight,
             _ => 1,
         };
-        return Ok((LbBinding::Service { name: service.name.clone(), weight }, service.service_type));
+        let binding = LbBinding::Service { name: service.name.clone(), weight, order };
+        return Ok((binding, service.service_type));
     }
     match config.service_groups.find(name) {
         Some(_) if command.value("weight").is_some() => Err(Refusal::PrerequisiteMissing {
             argument: "weight",
             needs: "a service; the members of a group have weights of their own",
         }),
-        Some(group) => Ok((LbBinding::ServiceGroup { name: group.name.clone() }, group.service_type)),
+        Some(group) => Ok((LbBinding::ServiceGroup { name: group.name.clone(), order }, group.service_type)),
         None => Err(no_such(argument, name)),
     }
 }

@@ -20,6 +20,8 @@ impl Refusal {
             Refusal::ServerExists { server: name, .. }
             | Refusal::ServiceAddressTaken { service: name }
             | Refusal::AddressInUse { vserver: name, .. }
+            | Refusal::VserverInGroup { name }
+            | Refusal::VserverNotInGroup { name }
             | Refusal::MonitorInUse { name, .. }
             | Refusal::MonitorNotBound { name } => format!("{text} [{}]", brief(name)),
             Refusal::NotCarried { argument: Some(argument), what, .. } => {
@@ -154,6 +156,10 @@ impl Refusal {
                     quoted(vserver)
                 )
             }
+            Refusal::VserverInGroup { .. } => {
+                "a virtual server is in one group; unbind it there first".to_owned()
+            }
+            Refusal::VserverNotInGroup { .. } => "it is not bound to this group".to_owned(),
             Refusal::DefaultMonitorUnbound => "bind a monitor of your own, and it is gone".to_owned(),
             Refusal::DefaultMonitor => "bind a monitor of your own in place of it".to_owned(),
             Refusal::DefaultMonitorBound => "it is bound wherever no other monitor is".to_owned(),
@@ -295,5 +301,7 @@ const TEXTS: &[(u16, &str)] = &[
     (2170, "Monitor not bound to service"),
     (2196, "Monitor retries must be greater than monitor failureRetries"),
     (2305, "Service exists with the same port and service type"),
+    (2371, "Vserver is already bound to a LB group"),
     (2375, "LeastRequest LB method not supported for this service type"),
+    (2379, "Given vserver is not bound to this LB group"),
 ];

@@ -13,11 +13,15 @@ pub enum LbBinding {
         name: String,
         /// Its weight here, 1 to 100.
         weight: u32,
+        /// Its rank here.
+        order: Option<u32>,
     },
     /// Every member of a group, each with the member's weight.
     ServiceGroup {
         /// Its name.
         name: String,
+        /// Rank of its members here.
+        order: Option<u32>,
     },
 }
 
@@ -25,7 +29,14 @@ impl LbBinding {
     /// Name of the service or the group.
     pub fn name(&self) -> &str {
         match self {
-            LbBinding::Service { name, .. } | LbBinding::ServiceGroup { name } => name,
+            LbBinding::Service { name, .. } | LbBinding::ServiceGroup { name, .. } => name,
+        }
+    }
+
+    /// The rank of what is bound: the lowest in which a service is UP is used alone.
+    pub fn order(&self) -> Option<u32> {
+        match self {
+            LbBinding::Service { order, .. } | LbBinding::ServiceGroup { order, .. } => *order,
         }
     }
 

@@ -50,6 +50,11 @@ enum Way {
 }
 
 impl LbMonitor {
+    /// Is that the name of a monitor that is bound by itself? Such can be neither changed nor removed.
+    pub fn is_default(name: &str) -> bool {
+        [TCP_DEFAULT, PING_DEFAULT].iter().any(|default| default.eq_ignore_ascii_case(name))
+    }
+
     /// The monitors that exist without being added (`spec/methods.md` 4.2).
     pub fn built_in() -> Vec<LbMonitor> {
         BUILT_IN

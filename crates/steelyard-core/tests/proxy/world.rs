@@ -321,7 +321,8 @@ pub fn get(target: &str) -> Vec<u8> {
 }
 
 pub fn config(count: u16) -> Config {
-    let bindings = (1..=count).map(|i| LbBinding::Service { name: format!("s{i}"), weight: 1 }).collect();
+    let bindings =
+        (1..=count).map(|i| LbBinding::Service { name: format!("s{i}"), weight: 1, order: None }).collect();
     let server = config::Server::at("host".into(), [127, 0, 0, 1].into());
     let service = |i: u16| config::Service {
         name: format!("s{i}"),

@@ -1,12 +1,13 @@
 //! Servers and the services on them.
 
 use super::monitor::{monitor_binding, set_monitor_weight};
+use super::references::remove_if_implicit;
 use super::{changed, made, name, only_one, text};
 use crate::command::Command;
 use crate::command::refusal::Refusal;
-use crate::command::resolve::{exists, resolve_host, service_or_group_exists, such};
-use crate::config::attribute::{Host, Value};
-use crate::config::{Bindable, Config, PolicyBinding, Server, Service};
+use crate::command::resolve::{ResolvedHost, exists, host_at, resolve_host, service_or_group_exists, such};
+use crate::config::attribute::Value;
+use crate::config::{Bindable, Config, Keyed, PolicyBinding, Server, Service};
 
 pub(super) fn add_server(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     let server = made::<Server>(command);
@@ -42,10 +43,7 @@ pub(super) fn add_service(config: &mut Config, command: &Command) -> Result<(), 
     service_or_group_exists(config, "name", &service.name)?;
     let host = resolve_host(config, command)?;
     host.name.clone_into(&mut service.server);
-    let address = (service.server.to_ascii_lowercase(), service.port, service.service_type);
-    if let Some(other) = config.services.find_at(&address) {
-        return Err(Refusal::ServiceAddressTaken { service: other.name.clone() });
-    }
+    free_service_address(config, &service)?;
     host.new.into_iter().for_each(|server| config.servers.insert(server));
     config.services.insert(service);
     Ok(())
@@ -59,19 +57,26 @@ pub(super) fn set_service(config: &mut Config, command: &Command) -> Result<(), 
         (Some(_), None) => return Err(Refusal::ArgumentMissing { argument: "monitorName" }),
         (Some(weight), Some(monitor)) => set_monitor_weight(&mut service.monitors, monitor, weight)?,
     }
-    let server = moved_server(config, &service, command)?;
-    server.into_iter().for_each(|server| config.servers.insert(server));
+    let before = service.server.clone();
+    let host = match command.value("ipaddress") {
+        Some(Value::Ip(ip)) => host_at(config, *ip),
+        _ => ResolvedHost { name: before.clone(), new: None },
+    };
+    host.name.clone_into(&mut service.server);
+    free_service_address(config, &service)?;
+    host.new.into_iter().for_each(|server| config.servers.insert(server));
     config.services.insert(service);
+    remove_if_implicit(config, &before);
     Ok(())
 }
 
-/// A service's address is its server's.
-fn moved_server(config: &Config, service: &Service, command: &Command) -> Result<Option<Server>, Refusal> {
-    let Some(Value::Ip(ip)) = command.value("ipaddress") else { return Ok(None) };
-    let server = such(&config.servers, "serverName", &service.server)?;
-    let moved = Server { host: Some(Host::Ip(*ip)), ..server.clone() };
-    free_server_address(config, &moved)?;
-    Ok(Some(moved))
+fn free_service_address(config: &Config, service: &Service) -> Result<(), Refusal> {
+    match service.address_key().and_then(|address| config.services.find_at(&address)) {
+        Some(other) if !other.name.eq_ignore_ascii_case(&service.name) => {
+            Err(Refusal::ServiceAddressTaken { service: other.name.clone() })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// `bind service NAME (-monitorName MONITOR ... | -policyName POLICY)`
@@ -83,7 +88,7 @@ pub(super) fn bind_service(config: &mut Config, command: &Command) -> Result<(),
         config.services.change(name(command), |service| service.monitors.push(binding));
         return Ok(());
     }
-    for (nitro, argument) in [("monstate", "monState"), ("weight", "weight")] {
+    for (nitro, argument) in [("monstate", "monState"), ("weight", "weight"), ("passive", "passive")] {
         if command.value(nitro).is_some() {
             return Err(Refusal::PrerequisiteMissing { argument, needs: "monitorName" });
         }

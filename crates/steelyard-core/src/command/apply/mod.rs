@@ -5,9 +5,11 @@
 
 mod group;
 mod host;
+mod lb_group;
 mod lb_vserver;
 mod monitor;
 mod monitor_options;
+mod monitor_parts;
 mod protocols;
 mod references;
 mod remove;
@@ -22,6 +24,7 @@ use crate::config::attribute::{Change, Place, Resource, Value};
 use crate::config::{Config, Keyed, Table};
 use group::{add_service_group, bind_service_group, set_service_group};
 use host::{add_server, add_service, bind_service, set_server, set_service};
+use lb_group::bind_lb_group;
 use lb_vserver::{add_lb_vserver, bind_lb_vserver, set_lb_vserver};
 use monitor::{add_lb_monitor, bind_lb_monitor, set_lb_monitor};
 use remove::{rename, rm};
@@ -105,6 +108,7 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         (Verb::Set, Object::NsParam) => config.ns_param = changed(&config.ns_param, command),
         (Verb::Set, Object::NsHostName) => config.ns_host_name = made(command),
         (Verb::Set, Object::NetProfile) => set(&mut config.net_profiles, "name", command)?,
+        (Verb::Bind, Object::LbGroup) => bind_lb_group(config, command)?,
         (Verb::Bind, Object::LbMonitor) => return bind_lb_monitor(config, command),
         (Verb::Unset, _) => unset(config, command)?,
         (Verb::Rm, _) => rm(config, command)?,
@@ -201,6 +205,14 @@ fn name(command: &Command) -> &str {
     match key {
         Some((_, Value::Text(name))) => name,
         _ => "",
+    }
+}
+
+/// Several names that the command gives.
+fn names<'c>(command: &'c Command, nitro: &str) -> Vec<&'c str> {
+    match command.value(nitro) {
+        Some(Value::Names(names)) => names.iter().map(String::as_str).collect(),
+        _ => Vec::new(),
     }
 }
 

@@ -1,12 +1,13 @@
 //! Monitors, and which of them a service or a group may have.
 
 use super::monitor_options::check_options;
+use super::monitor_parts::{bind_part, is_about_a_part};
 use super::{Done, Warning, changed, made, name, text};
 use crate::command::Command;
 use crate::command::refusal::Refusal;
 use crate::command::resolve::{exists, monitored, such};
 use crate::config::attribute::{Resource, Value};
-use crate::config::{Config, LbMonitor, MonitorBinding, PING_DEFAULT, TCP_DEFAULT};
+use crate::config::{Config, LbMonitor, MonitorBinding, TCP_DEFAULT};
 
 pub(super) fn add_lb_monitor(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     let monitor = made::<LbMonitor>(command);
@@ -25,21 +26,32 @@ pub(super) fn set_lb_monitor(config: &mut Config, command: &Command) -> Result<(
     Ok(())
 }
 
-/// The monitor of that name and type; not `tcp-default`, on which nothing is allowed.
+/// The monitor of that name and type; not a default one, on which nothing is allowed.
 pub(super) fn changeable<'c>(config: &'c Config, command: &Command) -> Result<&'c LbMonitor, Refusal> {
-    let monitor = such(&config.lb_monitors, "monitorName", name(command))?;
-    if [TCP_DEFAULT, PING_DEFAULT].contains(&monitor.name.as_str()) {
-        return Err(Refusal::DefaultMonitor);
-    }
+    let monitor = changeable_of_any_type(config, name(command))?;
     if command.value("type") != Some(&Value::Word(monitor.kind.text())) {
         return Err(Refusal::MonitorTypeDiffers { has: monitor.kind.text() });
     }
     Ok(monitor)
 }
 
-/// `bind lb monitor MONITOR (SERVICE | GROUP)`, the old way to say `bind service SERVICE -monitorName MONITOR`.
+/// The monitor of that name; not a default one.
+pub(super) fn changeable_of_any_type<'c>(config: &'c Config, name: &str) -> Result<&'c LbMonitor, Refusal> {
+    let monitor = such(&config.lb_monitors, "monitorName", name)?;
+    match LbMonitor::is_default(&monitor.name) {
+        true => Err(Refusal::DefaultMonitor),
+        false => Ok(monitor),
+    }
+}
+
+/// `bind lb monitor MONITOR (SERVICE | GROUP)`, the old way to say `bind service SERVICE -monitorName MONITOR`; or what
+/// is bound to the monitor itself.
 pub(super) fn bind_lb_monitor(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
-    let target = monitored(config, text(command, "servicename").unwrap_or_default())?;
+    let Some(target) = text(command, "servicename") else { return bind_part(config, command) };
+    if is_about_a_part(command) {
+        return Err(Refusal::Exclusive { argument: "serviceName", other: "metric" });
+    }
+    let target = monitored(config, target)?;
     let asked = MonitorBinding { monitor: name(command).to_owned(), ..made(command) };
     let binding = checked_binding(config, target.bound(config), asked)?;
     target.change(config, |bound| bound.push(binding));
@@ -104,4 +116,3 @@ pub(super) fn set_monitor_weight(
         None => Err(Refusal::MonitorNotBound { name: monitor.to_owned() }),
     }
 }
-

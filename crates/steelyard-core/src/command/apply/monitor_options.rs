@@ -84,7 +84,7 @@ const OPTIONS: &[Of] = &[
     },
     Of { options: &["oraclesid"], types: &["ORACLE-ECV"], needs: "a monitor of type ORACLE-ECV" },
     Of { options: &["mssqlprotocolversion"], types: &["MSSQL-ECV"], needs: "a monitor of type MSSQL-ECV" },
-    Of { options: &["snmpoid", "snmpthreshold"], types: &["SNMP"], needs: "a monitor of type SNMP" },
+    Of { options: &["Snmpoid", "snmpthreshold"], types: &["SNMP"], needs: "a monitor of type SNMP" },
     Of {
         options: &["snmpcommunity", "snmpversion"],
         types: &["SNMP", "LOAD"],

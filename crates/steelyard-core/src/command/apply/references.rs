@@ -3,6 +3,7 @@
 //! No reference outlives what it names. Each verb has a rule for what is in use (`spec/nitro.md` 5 and the texts of its
 //! errors): what is bound to a virtual server goes with its bindings, a monitor or a server in use stays.
 
+use crate::config::attribute::Resource;
 use crate::config::{Bindable, Config, Keyed, LbBinding, Server, ServiceType};
 
 /// Something that uses something else.
@@ -51,6 +52,58 @@ pub(super) fn user_of_target(config: &Config, target: &str) -> Option<User> {
     vserver.map(|vserver| User::new("lb vserver", &vserver.name))
 }
 
+/// The virtual servers that fall back to that one.
+pub(super) fn users_of_vserver<'c>(config: &'c Config, vserver: &str) -> impl Iterator<Item = User> + 'c {
+    let vserver = vserver.to_owned();
+    let users =
+        config.lb_vservers.iter().filter(move |user| user.backup_vserver.eq_ignore_ascii_case(&vserver));
+    users.map(|user| User::new("lb vserver", &user.name))
+}
+
+/// What sends from the addresses of that profile.
+pub(super) fn user_of_net_profile(config: &Config, profile: &str) -> Option<User> {
+    let is = |used: &str| used.eq_ignore_ascii_case(profile);
+    let services = config.services.iter().map(|s| (&s.net_profile, "service", &s.name));
+    let groups = config.service_groups.iter().map(|g| (&g.net_profile, "serviceGroup", &g.name));
+    let vservers = config.lb_vservers.iter().map(|v| (&v.net_profile, "lb vserver", &v.name));
+    let monitors = config.lb_monitors.iter().map(|m| (&m.net_profile, "lb monitor", &m.name));
+    let mut all = services.chain(groups).chain(vservers).chain(monitors);
+    all.find(|(used, ..)| is(used)).map(|(_, object, name)| User::new(object, name))
+}
+
+/// Takes a virtual server from the group that it is in.
+pub(super) fn leave_groups(config: &mut Config, vserver: &str) {
+    let groups: Vec<String> = config.lb_groups.iter().map(|group| group.name.clone()).collect();
+    for group in groups {
+        config.lb_groups.change(&group, |group| {
+            group.vservers.retain(|other| !other.eq_ignore_ascii_case(vserver));
+            if group.master_vserver.eq_ignore_ascii_case(vserver) {
+                group.reset("mastervserver");
+            }
+        });
+    }
+}
+
+/// Gives a virtual server its new name in groups, and where others fall back to it.
+pub(super) fn rename_vserver(config: &mut Config, old: &str, new: &str) {
+    let rename = |name: &mut String| {
+        if name.eq_ignore_ascii_case(old) {
+            new.clone_into(name);
+        }
+    };
+    let users: Vec<User> = users_of_vserver(config, old).collect();
+    for user in users {
+        config.lb_vservers.change(&user.name, |vserver| rename(&mut vserver.backup_vserver));
+    }
+    let groups: Vec<String> = config.lb_groups.iter().map(|group| group.name.clone()).collect();
+    for group in groups {
+        config.lb_groups.change(&group, |group| {
+            group.vservers.iter_mut().for_each(rename);
+            rename(&mut group.master_vserver);
+        });
+    }
+}
+
 /// Takes a service or group from every virtual server.
 pub(super) fn unbind_everywhere(config: &mut Config, target: &str) {
     let key = target.to_ascii_lowercase();
@@ -67,7 +120,9 @@ pub(super) fn rename_target(config: &mut Config, old: &str, new: &str) {
     for vserver in bound_to(config, &key) {
         config.lb_vservers.change(&vserver, |vserver| {
             vserver.bindings.rename(&key, |binding| match binding {
-                LbBinding::Service { name, .. } | LbBinding::ServiceGroup { name } => new.clone_into(name),
+                LbBinding::Service { name, .. } | LbBinding::ServiceGroup { name, .. } => {
+                    new.clone_into(name)
+                }
             });
         });
     }

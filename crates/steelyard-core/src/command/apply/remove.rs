@@ -2,29 +2,33 @@
 
 use super::monitor::changeable;
 use super::references::{
-    User, remove_if_implicit, rename_server, rename_target, unbind_everywhere, user_of_monitor,
-    user_of_server, user_of_target,
+    User, leave_groups, remove_if_implicit, rename_server, rename_target, rename_vserver, unbind_everywhere,
+    user_of_monitor, user_of_net_profile, user_of_server, user_of_target, users_of_vserver,
 };
-use super::{made, name, text};
+use super::{made, name, names, text};
 use crate::command::refusal::Refusal;
 use crate::command::resolve::{exists, service_or_group_exists, such};
 use crate::command::{Command, Object};
-use crate::config::attribute::Value;
 use crate::config::{Config, Keyed, NsIp, Table};
 
 pub(super) fn rm(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     match command.object() {
-        Object::Server => rm_servers(config, &names(command))?,
+        Object::Server => rm_servers(config, &names(command, "name"))?,
         Object::Service => rm_service(config, name(command))?,
         Object::ServiceGroup => rm_service_group(config, name(command))?,
-        Object::LbVserver => rm_lb_vservers(config, &names(command))?,
+        Object::LbVserver => rm_lb_vservers(config, &names(command, "name"))?,
         Object::LbMonitor => rm_lb_monitor(config, command)?,
         Object::NsIp => {
             let address = made::<NsIp>(command).address;
             such(&config.ns_ips, "IPAddress", &address)?;
             config.ns_ips.remove(&address);
         }
-        Object::NetProfile => rm_net_profiles(config, &names(command))?,
+        Object::NetProfile => rm_net_profiles(config, &names(command, "name"))?,
+        Object::LbGroup => {
+            let names = names(command, "name");
+            names.iter().try_for_each(|name| such(&config.lb_groups, "name", name).map(|_| ()))?;
+            names.iter().for_each(|name| drop(config.lb_groups.remove(name)));
+        }
         _ => return Err(command.unknown()),
     }
     Ok(())
@@ -75,13 +79,18 @@ fn may_go(config: &Config, argument: &'static str, name: &str) -> Result<(), Ref
     }
 }
 
-/// A virtual server goes with its bindings.
+/// A virtual server goes with its bindings and its place in a group; one that others fall back to stays.
 fn rm_lb_vservers(config: &mut Config, names: &[&str]) -> Result<(), Refusal> {
     for name in names {
         such(&config.lb_vservers, "name", name)?;
+        let gone = |user: &User| names.iter().any(|name| name.eq_ignore_ascii_case(&user.name));
+        if let Some(user) = users_of_vserver(config, name).find(|user| !gone(user)) {
+            return Err(in_use("name", name, user));
+        }
     }
     for name in names {
         config.lb_vservers.remove(name);
+        leave_groups(config, name);
     }
     Ok(())
 }
@@ -89,6 +98,9 @@ fn rm_lb_vservers(config: &mut Config, names: &[&str]) -> Result<(), Refusal> {
 fn rm_net_profiles(config: &mut Config, names: &[&str]) -> Result<(), Refusal> {
     for name in names {
         such(&config.net_profiles, "name", name)?;
+        if let Some(user) = user_of_net_profile(config, name) {
+            return Err(in_use("name", name, user));
+        }
     }
     for name in names {
         config.net_profiles.remove(name);
@@ -133,6 +145,10 @@ pub(super) fn rename(config: &mut Config, command: &Command) -> Result<(), Refus
         }
         Object::LbVserver => {
             renamed(&mut config.lb_vservers, "name", (old, new), |vserver, new| vserver.name = new)?;
+            rename_vserver(config, old, new);
+        }
+        Object::LbGroup => {
+            renamed(&mut config.lb_groups, "name", (old, new), |group, new| group.name = new)?;
         }
         _ => return Err(command.unknown()),
     }
@@ -157,11 +173,4 @@ fn renamed<T: Keyed + Clone>(
 
 fn in_use(argument: &'static str, name: &str, User { object, name: by }: User) -> Refusal {
     Refusal::InUse { argument, name: name.to_owned(), object, by }
-}
-
-fn names(command: &Command) -> Vec<&str> {
-    match command.value("name") {
-        Some(Value::Names(names)) => names.iter().map(String::as_str).collect(),
-        _ => Vec::new(),
-    }
 }

@@ -7,7 +7,7 @@ use crate::command::refusal::Refusal;
 use crate::command::resolve::{monitored, such};
 use crate::command::{Command, Object};
 use crate::config::attribute::Value;
-use crate::config::{Config, MonitorBinding, NsIp, TCP_DEFAULT};
+use crate::config::{Config, LbMonitor, MonitorBinding, NsIp};
 
 pub(super) fn switch(config: &mut Config, command: &Command, on: bool) -> Result<(), Refusal> {
     let name = name(command);
@@ -55,13 +55,13 @@ pub(super) fn switch(config: &mut Config, command: &Command, on: bool) -> Result
 fn switch_monitors(config: &mut Config, command: &Command, on: bool) -> Result<(), Refusal> {
     let target = monitored(config, text(command, "servicename").unwrap_or_default())?;
     let wanted = text(command, "monitorname");
-    if wanted.is_some_and(|monitor| monitor.eq_ignore_ascii_case(TCP_DEFAULT)) {
-        return Err(Refusal::DefaultMonitor);
-    }
     let is_meant =
         |binding: &MonitorBinding| wanted.is_none_or(|name| binding.monitor.eq_ignore_ascii_case(name));
     if let Some(name) = wanted.filter(|_| !target.bound(config).iter().any(is_meant)) {
-        return Err(Refusal::MonitorNotBound { name: name.to_owned() });
+        return Err(match LbMonitor::is_default(name) {
+            true => Refusal::DefaultMonitor,
+            false => Refusal::MonitorNotBound { name: name.to_owned() },
+        });
     }
     target.change(config, |bound| {
         bound.iter_mut().filter(|binding| is_meant(binding)).for_each(|binding| binding.enabled = on);

@@ -1,13 +1,15 @@
 //! `unbind`.
 
 use super::group::member_key;
+use super::lb_group::unbind_lb_group;
 use super::lb_vserver::unbind_lb_vserver;
+use super::monitor_parts::{is_about_a_part, unbind_part};
 use super::references::remove_if_implicit;
 use super::{name, only_one, text};
 use crate::command::refusal::{Hint, Refusal};
 use crate::command::resolve::{Monitored, monitored, such};
 use crate::command::{Command, Object};
-use crate::config::{Config, TCP_DEFAULT};
+use crate::config::{Config, LbMonitor};
 
 pub(super) fn unbind(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     match command.object() {
@@ -22,9 +24,13 @@ pub(super) fn unbind(config: &mut Config, command: &Command) -> Result<(), Refus
         }
         Object::ServiceGroup => unbind_service_group(config, command),
         Object::LbVserver => unbind_lb_vserver(config, command),
+        Object::LbGroup => unbind_lb_group(config, command),
+        Object::LbMonitor if is_about_a_part(command) => unbind_part(config, command),
         Object::LbMonitor => {
             such(&config.lb_monitors, "monitorName", name(command))?;
-            let target = monitored(config, text(command, "servicename").unwrap_or_default())?;
+            let target = text(command, "servicename");
+            let target =
+                monitored(config, target.ok_or(Refusal::ArgumentMissing { argument: "serviceName" })?)?;
             unbind_monitor(config, &target, name(command))
         }
         _ => Err(command.unknown()),
@@ -40,11 +46,11 @@ fn unbind_policy(config: &mut Config, command: &Command, policy: &str) -> Result
 }
 
 fn unbind_monitor(config: &mut Config, target: &Monitored, monitor: &str) -> Result<(), Refusal> {
-    if monitor.eq_ignore_ascii_case(TCP_DEFAULT) {
-        return Err(Refusal::DefaultMonitorUnbound);
-    }
     if !target.bound(config).iter().any(|binding| binding.monitor.eq_ignore_ascii_case(monitor)) {
-        return Err(Refusal::MonitorNotBound { name: monitor.to_owned() });
+        return Err(match LbMonitor::is_default(monitor) {
+            true => Refusal::DefaultMonitorUnbound,
+            false => Refusal::MonitorNotBound { name: monitor.to_owned() },
+        });
     }
     target.change(config, |bound| bound.retain(|binding| !binding.monitor.eq_ignore_ascii_case(monitor)));
     Ok(())

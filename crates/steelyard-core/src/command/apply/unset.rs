@@ -1,6 +1,6 @@
 //! `unset`: options back to what they are when nobody gives them.
 
-use super::group::member_key;
+use super::group::{MEMBER, for_members_alone, member_key};
 use super::lb_vserver::checked_vserver;
 use super::monitor::{changeable, check_monitor};
 use super::{made, name};
@@ -60,15 +60,13 @@ pub(super) fn unset(config: &mut Config, command: &Command) -> Result<(), Refusa
 /// `unset serviceGroup NAME [SERVER PORT -weight] ...`
 fn unset_service_group(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     let mut group = without(such(&config.service_groups, "serviceGroupName", name(command))?, command);
+    if command.value("monitor_name").is_some() {
+        let needs = "unbind serviceGroup, which takes it away";
+        return Err(Refusal::PrerequisiteMissing { argument: "monitorName", needs });
+    }
     match member_key(config, &group, command)? {
         Some(key) => group.members.change(&key, |member| *member = without(member, command)),
-        None if command.value("weight").is_some() => {
-            return Err(Refusal::PrerequisiteMissing {
-                argument: "weight",
-                needs: "a member (serverName and port)",
-            });
-        }
-        None => {}
+        None => for_members_alone(command, &[], MEMBER)?,
     }
     config.service_groups.insert(group);
     Ok(())
