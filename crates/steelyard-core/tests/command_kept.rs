@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use steelyard_core::command::{Outcome, print, read, run_line};
+use steelyard_core::command::{Command, Object, Outcome, Verb, apply, print, read, run_line};
 use steelyard_core::config::Config;
 use steelyard_core::config::attribute::Effect;
 use steelyard_core::config::kept::Class;
@@ -203,13 +203,38 @@ fn line() -> impl Strategy<Value = &'static str> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
+    /// Case K03: blanks, quotes, backslashes, q-quotes, brackets, an option's look: whatever a value is, it comes back.
     #[test]
-    fn what_is_kept_comes_back(lines in vec(line(), 0..40)) {
-        let first = read(lines.join("\n").as_bytes(), "first").config;
-        let printed = print(&first);
-        let second = read(printed.ns_conf.as_bytes(), "second");
-        prop_assert_eq!(&second.refused, &[], "{}", printed.ns_conf);
-        prop_assert_eq!(&second.config, &first, "{}", printed.ns_conf);
-        prop_assert_eq!(print(&second.config), printed);
+    fn k03_every_value_survives(value in prop_oneof![any::<String>(), "[ \t\n\r\"'\\\\q/{}()#;a-]{0,20}"]) {
+        prop_assume!(value.len() <= 255);
+        let mut config = Config::default();
+        let fields: [(&str, &[&str]); 3] = [("name", &["s"]), ("ipaddress", &["10.0.0.1"]), ("comment", &[&value])];
+        apply(&mut config, &Command::new(Verb::Add, Object::Server, &fields).unwrap()).unwrap();
+        let printed = print(&config).ns_conf;
+        let again = read(printed.as_bytes(), "printed");
+        prop_assert_eq!(&again.refused, &[], "{}", printed);
+        prop_assert_eq!(&again.config.servers.find("s").unwrap().comment, &value, "{}", printed);
     }
+
+    #[test]
+    fn what_is_kept_comes_back(lines in vec((line(), prop::sample::select(vec!["\n", "\n", "\r\n", "\r\r\n"])), 0..40)) {
+        let file: String = lines.into_iter().flat_map(|(line, end)| [line, end]).collect();
+        comes_back(file.as_bytes())?;
+    }
+
+    #[test]
+    fn whatever_is_read_comes_back(bytes in vec(prop_oneof![any::<u8>(), prop::sample::select(b"#\n\n\r \"\\'-".to_vec())], 0..300)) {
+        comes_back(&bytes)?;
+    }
+}
+
+fn comes_back(file: &[u8]) -> Result<(), TestCaseError> {
+    let first = read(file, "first").config;
+    let printed = print(&first);
+    let second = read(printed.ns_conf.as_bytes(), "second");
+    prop_assert_eq!(&second.refused, &[], "{}", printed.ns_conf);
+    prop_assert_eq!(&second.config.kept, &first.kept, "{}", printed.ns_conf);
+    prop_assert!(second.config == first, "{}", printed.ns_conf);
+    prop_assert_eq!(print(&second.config), printed);
+    Ok(())
 }

@@ -63,8 +63,8 @@ impl Keeping {
             self.header = Header::Complete;
         }
         match item {
-            Item::Comment(text) => self.comment(text),
-            Item::Aside { text, class } => self.pending.push((text, class)),
+            Item::Comment(text) => self.comment(without_returns(text)),
+            Item::Aside { text, class } => self.pending.push((without_returns(text), class)),
             Item::Applied(rank) => self.place(rank),
             Item::Command { text, class, rank } => {
                 let rank = self.kept.rank_for(class, rank);
@@ -89,20 +89,20 @@ impl Keeping {
             }
             _ => match aside(&text) {
                 Some((class, line, Part::First)) => self.pending.push((line.to_owned(), class)),
-                Some((class, line, Part::Further)) => self.further(class, line, &text),
+                Some((class, line, Part::Further)) => self.further(class, line),
                 None => self.pending.push((text, Class::Comment)),
             },
         }
     }
 
-    /// One more line of what was refused or kept aside.
-    fn further(&mut self, class: Class, line: &str, text: &str) {
+    /// One more line of what was refused or is inert; without a line before it, one of its own.
+    fn further(&mut self, class: Class, line: &str) {
         match self.pending.last_mut() {
             Some((begun, same)) if *same == class => {
                 begun.push('\n');
                 begun.push_str(line);
             }
-            _ => self.pending.push((text.to_owned(), Class::Comment)),
+            _ => self.pending.push((line.to_owned(), class)),
         }
     }
 
@@ -111,6 +111,14 @@ impl Keeping {
             self.kept.push(Kept { text, class, rank });
         }
     }
+}
+
+/// Line ends alone, as they are written: a carriage return before one belongs to it.
+fn without_returns(text: String) -> String {
+    if !text.contains('\r') {
+        return text;
+    }
+    text.split('\n').map(|line| line.trim_end_matches('\r')).collect::<Vec<_>>().join("\n")
 }
 
 /// Writes a kept line.
