@@ -80,6 +80,7 @@ pub(super) fn write(kind: &Kind, value: &Value, out: &mut String) {
         Value::Ip(ip) | Value::Host(Host::Ip(ip)) => out.push_str(&ip.to_string()),
         Value::Number(65_535) if matches!(kind, Kind::PortOrAny { .. }) => out.push('*'),
         Value::Number(number) => out.push_str(&number.to_string()),
+        Value::Span(ms) if *ms > 0 && ms % 60_000 == 0 => out.push_str(&format!("{} MIN", ms / 60_000)),
         Value::Span(ms) if ms % 1_000 == 0 => out.push_str(&(ms / 1_000).to_string()),
         Value::Span(ms) => out.push_str(&format!("{ms} MSEC")),
         Value::Word(word) => out.push_str(word),

@@ -127,24 +127,27 @@ fn entry(verb: &str, group: &str, object: &str, words: &[Word]) -> Entry {
         "rm" | "rename" => Rank::Last,
         _ => row.rank,
     };
-    let effect = match (row.effect, verb) {
+    let effect = match (guards(group, object, words).unwrap_or(row.effect), verb) {
         (Effect::Exposure, "rm" | "unbind" | "unset" | "disable") => Effect::Traffic,
-        (_, _) if guards(group, object, words) => Effect::Exposure,
-        (Effect::Exposure, _) if object.contains("acl") => Effect::Inert,
         (effect, _) => effect,
     };
     Entry { class: row.class, effect, rank }
 }
 
-/// Does an argument make a line decide who gets in? An access list must deny, TLS must ask for a certificate.
-fn guards(group: &str, object: &str, words: &[Word]) -> bool {
+/// The effect of a line whose arguments decide whether it keeps anybody out: an access list must deny, TLS must ask for
+/// a certificate.
+fn guards(group: &str, object: &str, words: &[Word]) -> Option<Effect> {
     let is = |word: &Word, text: &str| word.text.eq_ignore_ascii_case(text);
     match (group, object) {
-        ("ns", "acl" | "acl6" | "simpleacl" | "simpleacl6") => words.iter().any(|word| is(word, "DENY")),
-        ("ssl", "vserver" | "profile") => {
-            words.windows(2).any(|pair| is(&pair[0], "-clientAuth") && is(&pair[1], "ENABLED"))
+        ("ns", "acl" | "acl6" | "simpleacl" | "simpleacl6") => {
+            let denies = words.iter().any(|word| is(word, "DENY"));
+            Some(if denies { Effect::Exposure } else { Effect::Inert })
         }
-        _ => false,
+        ("ssl", "vserver" | "profile") => {
+            let asks = words.windows(2).any(|pair| is(&pair[0], "-clientAuth") && is(&pair[1], "ENABLED"));
+            asks.then_some(Effect::Exposure)
+        }
+        _ => None,
     }
 }
 
