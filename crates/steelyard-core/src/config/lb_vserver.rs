@@ -188,7 +188,7 @@ resource! {
         /// DISABLED: flow records leave it out.
         appflow_log: bool = true, Option("appflowLog", "appflowlog", Kind::Switch).inert();
         /// Profile that says where its server-side connections come from.
-        net_profile: String = String::new(), Option("netProfile", "netprofile", PROFILE).traffic();
+        net_profile: String = String::new(), Option("netProfile", "netprofile", PROFILE);
         /// ACTIVE: its address answers pings only while it is UP.
         icmp_response: &'static str = "PASSIVE",
             Option("icmpVsrResponse", "icmpvsrresponse", one_of(&["PASSIVE", "ACTIVE"])).traffic();

@@ -13,7 +13,7 @@ resource! {
         /// Traffic domain that it belongs to.
         traffic_domain: u32 = 0, Option("td", "td", TRAFFIC_DOMAIN).at_add().traffic();
         /// Source address, or the name of a set of them.
-        source: Option<String> = None, Option("srcIP", "srcip", Kind::Host).traffic();
+        source: Option<String> = None, Option("srcIP", "srcip", Kind::Host);
         /// ENABLED: one client always gets the same of several source addresses.
         source_persistency: bool = false, Option("srcippersistency", "srcippersistency", Kind::Switch).traffic();
         /// ENABLED: its source address overrides that of large scale NAT.

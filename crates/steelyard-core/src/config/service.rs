@@ -90,7 +90,7 @@ resource! {
         /// DISABLED: flow records leave it out.
         appflow_log: bool = true, Option("appflowLog", "appflowlog", Kind::Switch).inert();
         /// Profile that says where connections to it come from.
-        net_profile: String = String::new(), Option("netProfile", "netprofile", PROFILE).traffic();
+        net_profile: String = String::new(), Option("netProfile", "netprofile", PROFILE);
         /// Traffic domain that it belongs to.
         traffic_domain: u32 = 0, Option("td", "td", TRAFFIC_DOMAIN).at_add().traffic();
         /// ENABLED: one appliance of a cluster handles a connection alone.

@@ -76,7 +76,7 @@ resource! {
         /// DISABLED: flow records leave them out.
         appflow_log: bool = true, Option("appflowLog", "appflowlog", Kind::Switch).inert();
         /// Profile that says where connections to them come from.
-        net_profile: String = String::new(), Option("netProfile", "netprofile", PROFILE).traffic();
+        net_profile: String = String::new(), Option("netProfile", "netprofile", PROFILE);
         /// Where its members come from, besides being bound.
         auto_scale: &'static str = "DISABLED",
             Option("autoScale", "autoscale", one_of(&["DISABLED", "DNS", "POLICY"])).at_add().traffic();

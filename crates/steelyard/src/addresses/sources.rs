@@ -1,26 +1,43 @@
 //! Tells the live services where connections to them leave from: what the configuration wants, where the host has it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
 use steelyard_core::config::Config;
 use steelyard_core::config::source::Sources;
+use steelyard_core::service::source::Cell;
 use steelyard_core::snapshot::{Snapshot, member_name};
 
+/// What makes connections leave from an address.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum By {
+    /// `add ns ip -type SNIP`.
+    Snip,
+    /// `add netProfile -srcIP`.
+    NetProfile,
+}
+
 /// Addresses that are wanted and not there.
-pub type Missing = BTreeSet<IpAddr>;
+pub type Missing = BTreeSet<(IpAddr, By)>;
 
 /// Tells every service and virtual server of `snapshot`. `has` is asked once for each address.
 pub fn tell(config: &Config, snapshot: &Snapshot, has: impl Fn(IpAddr) -> bool) -> Missing {
     let mut telling =
         Telling { sources: Sources::of(config), has, known: BTreeMap::new(), missing: Missing::new() };
     for service in config.services.iter() {
-        telling.service(snapshot, &service.name);
+        telling.service(snapshot, &service.name, &service.net_profile);
     }
     for group in config.service_groups.iter() {
         for member in &group.members {
             let name = member_name(&group.name, &member.server, member.port);
-            telling.service(snapshot, &name);
+            telling.service(snapshot, &name, &group.net_profile);
+        }
+    }
+    for vserver in config.lb_vservers.iter() {
+        if let Some(live) = snapshot.vserver(&vserver.name) {
+            let wanted = telling.sources.profile(&vserver.net_profile);
+            telling.profile(&live.live.source, wanted);
         }
     }
     telling.missing
@@ -34,14 +51,24 @@ struct Telling<'a, H: Fn(IpAddr) -> bool> {
 }
 
 impl<H: Fn(IpAddr) -> bool> Telling<'_, H> {
-    fn service(&mut self, snapshot: &Snapshot, name: &str) {
+    fn service(&mut self, snapshot: &Snapshot, name: &str, profile: &str) {
         let Some(service) = snapshot.service(name) else { return };
         let to = service.address();
+        let wanted = self.sources.profile(profile).filter(|ip| ip.is_ipv4() == to.is_ipv4());
+        self.profile(&service.source.profile, wanted);
         let snips = self.sources.snips(to.ip()).to_vec();
         let there: Vec<IpAddr> = snips.iter().copied().filter(|ip| self.has(*ip)).collect();
         service.source.subnet.set(one_of(&there, to));
-        if let (Some(snip), true) = (snips.first(), there.is_empty()) {
-            self.missing.insert(*snip);
+        if let (Some(snip), true, None) = (snips.first(), there.is_empty(), wanted) {
+            self.missing.insert((*snip, By::Snip));
+        }
+    }
+
+    fn profile(&mut self, cell: &Cell, wanted: Option<IpAddr>) {
+        let there = wanted.filter(|ip| self.has(*ip));
+        cell.set(there);
+        if let (Some(wanted), None) = (wanted, there) {
+            self.missing.insert((wanted, By::NetProfile));
         }
     }
 
@@ -61,9 +88,18 @@ fn one_of(there: &[IpAddr], service: SocketAddr) -> Option<IpAddr> {
 }
 
 /// What is to be said of an address that is not there.
-pub fn line(ip: &IpAddr) -> String {
+pub fn line((ip, by): &(IpAddr, By)) -> String {
     format!(
-        "SNIP {ip} is not on this host, so the kernel chooses where connections leave from; \
+        "{by} {ip} is not on this host, so the kernel chooses where connections leave from; \
          'ip address add {ip} dev IFACE' gives it"
     )
+}
+
+impl fmt::Display for By {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            By::Snip => "SNIP",
+            By::NetProfile => "netProfile source",
+        })
+    }
 }

@@ -25,6 +25,7 @@ pub fn trials() -> Vec<Trial> {
         an_address_that_the_host_lacks_is_named_and_works_once_it_is_there,
         connections_and_probes_leave_from_the_snip,
         a_snip_that_the_host_lacks_leaves_the_choice_to_the_kernel,
+        a_net_profile_wins_over_the_snip,
         what_cannot_be_managed_is_one_clear_line,
     ]
 }
@@ -183,6 +184,48 @@ fn connections_and_probes_leave_from_the_snip() {
     drop(program);
 }
 
+/// The service's own profile, then the virtual server's, then the SNIP. A group's is its members'.
+fn a_net_profile_wins_over_the_snip() {
+    let Some(mut network) = Network::new() else { return };
+    let [balancer, s] = [(); 2].map(|()| network.host());
+    let (place, service) = (Place::new(), plain(&s));
+    for address in [SNIP, OWN, THEIRS] {
+        balancer.add(ip(address));
+    }
+    let own = balancer.ip().to_string();
+    let base = probed(&s, &own)
+        + &format!(
+            "add ns ip {SNIP} 255.255.255.0 -type SNIP\nadd netProfile own -srcIP {OWN}\nadd netProfile theirs -srcIP {THEIRS}\n"
+        );
+    let program = balancer.enter(|| Program::start_with(&place, &base));
+    let from = |what: &str, config: String, expected: &str| {
+        program.reload(&config);
+        assert_eq!(balancer.enter(|| page(at(&own))), "8101");
+        let last = |method: &str| {
+            let log = service.log();
+            let entry = log.iter().rfind(|entry| entry.request.method() == method);
+            entry.map(|entry| entry.peer.ip())
+        };
+        assert_eq!(last("GET"), Some(ip(expected)), "{what}");
+        last("HEAD")
+    };
+    from("neither", base.clone(), SNIP);
+    let theirs = format!("{base}set lb vserver v -netProfile theirs\n");
+    from("the virtual server's", theirs.clone(), THEIRS);
+    wait_for("a probe from the SNIP all the same", || {
+        from("the virtual server's", theirs.clone(), THEIRS) == Some(ip(SNIP))
+    });
+    let both = format!("{theirs}set service s -netProfile own\n");
+    wait_for("a probe from there", || from("the service's own", both.clone(), OWN) == Some(ip(OWN)));
+    let group = base.replace("bind lb vserver v s\n", "")
+        + &format!(
+            "add serviceGroup g HTTP -healthMonitor NO -netProfile own\nbind serviceGroup g {} 8101\nbind lb vserver v g\n",
+            s.ip()
+        );
+    from("the group's", group, OWN);
+    assert_eq!(program.errors(), "");
+}
+
 fn a_snip_that_the_host_lacks_leaves_the_choice_to_the_kernel() {
     let Some(mut network) = Network::new() else { return };
     let [balancer, s] = [(); 2].map(|()| network.host());
@@ -283,3 +326,7 @@ const VIP6: &str = "fd77::100";
 /// On the balancer before the program.
 const FOREIGN: &str = "10.77.0.101";
 const SNIP: &str = "10.77.0.200";
+/// Of the net profile of a service.
+const OWN: &str = "10.77.0.201";
+/// Of the net profile of a virtual server.
+const THEIRS: &str = "10.77.0.202";
