@@ -25,9 +25,7 @@ fn code(config: &mut Config, line: &str) -> u16 {
 }
 
 fn accept(config: &mut Config, lines: &[&str]) {
-    for line in lines {
-        assert_eq!(code(config, line), 0, "{line}");
-    }
+    lines.iter().for_each(|line| assert_eq!(code(config, line), 0, "{line}"));
 }
 
 /// The same as a file of those lines.
