@@ -10,6 +10,7 @@ mod catalogue;
 mod code;
 mod form;
 mod guard;
+mod help;
 mod keep;
 pub mod lex;
 mod mistake;
@@ -30,6 +31,7 @@ mod words;
 
 pub use apply::{Done, Warning, apply};
 pub use guard::guards;
+pub use help::usage;
 pub use parse::{Parsed, parse};
 pub use print::{Printed, print};
 pub use read::{Line, Outcome, Place, Reading, Refused, read, run_line};

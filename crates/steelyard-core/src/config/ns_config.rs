@@ -19,6 +19,12 @@ resource! {
         interfaces: Vec<String> = Vec::new(), Option("ifnum", "ifnum", Kind::Texts { max: 127 }).inert();
         /// NO: packets there do not say which VLAN they belong to.
         tagged: bool = true, Option("tagged", "tagged", Kind::YesNo).inert();
+        /// ENABLED: management stays in a traffic domain of its own.
+        secure_management: bool = false,
+            Option("secureManagementTraffic", "securemanagementtraffic", Kind::Switch).inert();
+        /// Which traffic domain that is.
+        secure_management_domain: Option<u32> = None,
+            Option("secureManagementTD", "securemanagementtd", super::TRAFFIC_DOMAIN).inert();
     }
 }
 

@@ -1,0 +1,125 @@
+//! Help about a command, from the rows: the synopsis as the command line's own `help` prints it, then what each argument
+//! is.
+//!
+//! Says nothing that a row does not say. A synopsis reads: a bare word stands for itself, `[...]` may be left out, `|` and
+//! parentheses are a choice, `...` means more of the same.
+
+use std::fmt::Write as _;
+
+use super::form::{Form, form};
+use super::{Object, Verb};
+use crate::config::attribute::{Kind, Row, Words};
+
+/// `Usage: add server <name>@ ...`, then under `where:` the words of every choice that is too long for the synopsis, then a
+/// sentence for each argument; `None` when the verb does not go with the object.
+pub fn usage(verb: Verb, object: Object) -> Option<String> {
+    let form = form(verb, object)?;
+    let mut text = format!("Usage: {} {}", verb.text(), object.text());
+    for slot in &form.slots {
+        let word = format!("<{}>{}{}", slot.row.cli, range(slot.row), several(slot.row));
+        text.push_str(&if slot.required { format!(" {word}") } else { format!(" [{word}]") });
+    }
+    for option in &form.options {
+        let mut word = format!("-{}", option.row.cli);
+        if verb != Verb::Unset {
+            word.push_str(&value(option.row));
+            option.more.iter().for_each(|row| write_more(row, &mut word));
+        }
+        let _ = write!(text, " [{word}]");
+    }
+    text.push('\n');
+    choices(&form, &mut text);
+    for row in form.rows() {
+        let _ = writeln!(text, "  {}: {}", row.cli, row.help);
+    }
+    Some(text)
+}
+
+fn write_more(row: &Row, out: &mut String) {
+    let _ = write!(out, " [<{}>]", row.cli);
+}
+
+/// What follows an option's name.
+fn value(row: &Row) -> String {
+    match row.kind {
+        Kind::Bare => String::new(),
+        Kind::Switch => " ( ENABLED | DISABLED )".to_owned(),
+        Kind::YesNo => " ( YES | NO )".to_owned(),
+        Kind::OnOff => " ( ON | OFF )".to_owned(),
+        Kind::Word(words) if is_short(words) => format!(" ( {} )", all(words).join(" | ")),
+        kind => format!(" <{}>{}{}", what(kind, row), range(row), several(row)),
+    }
+}
+
+/// What kind of value stands there, in the words of the command reference.
+fn what(kind: Kind, row: &Row) -> &'static str {
+    match kind {
+        Kind::Number { .. } => "positive_integer",
+        Kind::Numbers { .. } => "positive_integer",
+        Kind::Span { .. } => "integer [SEC|MSEC|MIN]",
+        Kind::Ip => "ip_addr|ipv6_addr",
+        Kind::IpOrAny => "ip_addr|ipv6_addr|*",
+        Kind::IpOrDomain => "ip_addr|ipv6_addr|domain",
+        Kind::Ips => "ip_addr|ipv6_addr",
+        Kind::Port { .. } => "port",
+        Kind::PortOrAny { .. } => "port|*",
+        Kind::Codes => "int[-int]",
+        Kind::Expression { .. } => "expression",
+        Kind::Secret => "secret",
+        Kind::Word(_) | Kind::WordList(_) => row.cli,
+        Kind::Name
+        | Kind::Names
+        | Kind::Host
+        | Kind::Text { .. }
+        | Kind::Texts { .. }
+        | Kind::Switch
+        | Kind::YesNo
+        | Kind::OnOff
+        | Kind::Bare => "string",
+    }
+}
+
+/// NetScaler writes `@` where a range may stand for several.
+fn range(row: &Row) -> &'static str {
+    if row.ranged { "@" } else { "" }
+}
+
+fn several(row: &Row) -> &'static str {
+    match row.kind {
+        Kind::WordList(_)
+        | Kind::Names
+        | Kind::Texts { .. }
+        | Kind::Ips
+        | Kind::Numbers { .. }
+        | Kind::Codes => " ...",
+        _ => "",
+    }
+}
+
+/// The words of the choices that the synopsis only names.
+fn choices(form: &Form, text: &mut String) {
+    let slots = form.slots.iter().map(|slot| slot.row);
+    let more = form.options.iter().flat_map(|option| option.more.iter().copied());
+    let long = form.options.iter().map(|option| option.row).filter(|row| match row.kind {
+        Kind::Word(words) => !is_short(words),
+        _ => true,
+    });
+    let mut head = "where:\n";
+    for row in slots.chain(long).chain(more) {
+        if let Kind::Word(words) | Kind::WordList(words) = row.kind {
+            let _ = writeln!(text, "{head}  {} = ( {} )", row.cli, all(words).join(" | "));
+            head = "";
+        }
+    }
+}
+
+fn all(words: Words) -> Vec<&'static str> {
+    words.carried.iter().chain(words.not_carried).copied().collect()
+}
+
+fn is_short(words: Words) -> bool {
+    words.carried.len() + words.not_carried.len() <= SHORT
+}
+
+/// Most words of a choice that stands in the synopsis itself.
+const SHORT: usize = 3;
