@@ -296,7 +296,7 @@ impl<'f> Builder<'f> {
             return Err(Refusal::ArgumentMissing { argument: slot.row.cli });
         }
         let form = self.form;
-        self.command.arguments.sort_by_key(|argument| form.rows().position(|row| row == argument.row));
+        self.command.arguments.sort_by_cached_key(|argument| form.rows().position(|row| row == argument.row));
         Ok(self.command)
     }
 }
