@@ -1,5 +1,7 @@
 //! A configuration as the lines of an `ns.conf` that would make it, in the appliance's order (`spec/cli.md` 6): what
-//! is at its default is left out.
+//! is at its default is left out, unless the appliance writes it, too.
+
+use std::collections::BTreeSet;
 
 use super::value::write;
 use super::{Object, Verb, keep};
@@ -74,7 +76,7 @@ fn resources(config: &Config, rank: Rank, out: &mut String) {
         Rank::Services => config.services.iter().for_each(|service| add(service, out)),
         Rank::ServiceGroups => config.service_groups.iter().for_each(|group| add(group, out)),
         Rank::Parameters => changed(&config.lb_parameter, out),
-        Rank::LbVservers => config.lb_vservers.iter().for_each(|vserver| add(vserver, out)),
+        Rank::LbVservers => lb_vservers(config, out),
         Rank::VserverBindings => vserver_bindings(config, out),
         Rank::Monitors => {
             monitors(config, out);
@@ -109,6 +111,28 @@ fn changed<T: Resource + Default + PartialEq>(resource: &T, out: &mut String) {
     if *resource != T::default() {
         line("set", resource, &T::default(), out);
     }
+}
+
+/// What names a virtual server that stands further down is set when that is there.
+fn lb_vservers(config: &Config, out: &mut String) {
+    let mut added = BTreeSet::new();
+    let mut later = String::new();
+    for vserver in &config.lb_vservers {
+        added.insert(vserver.name.to_ascii_lowercase());
+        let mut first = vserver.clone();
+        for (option, other) in
+            [("backupVServer", &mut first.backup_vserver), ("pushVserver", &mut first.push_vserver)]
+        {
+            if !added.contains(&other.to_ascii_lowercase()) && config.lb_vservers.has(other) {
+                head("set lb vserver", &vserver.name, &mut later);
+                later.push_str(&format!(" -{option}"));
+                word(&std::mem::take(other), &mut later);
+                later.push('\n');
+            }
+        }
+        add(&first, out);
+    }
+    out.push_str(&later);
 }
 
 fn vserver_bindings(config: &Config, out: &mut String) {
@@ -214,7 +238,7 @@ fn line<T: Resource>(verb: &str, resource: &T, unless: &T, out: &mut String) {
     attributes(resource, unless, out);
 }
 
-/// Words that stand alone, then the options that differ from `unless`, then the end of the line.
+/// Words that stand alone, then the options that differ from `unless` or are always written, then the end of the line.
 fn attributes<T: Resource>(resource: &T, unless: &T, out: &mut String) {
     let differs = |a: &Attribute<T>| (a.value)(resource) != (a.value)(unless);
     for (index, attribute) in T::ATTRIBUTES.iter().enumerate() {
@@ -224,7 +248,7 @@ fn attributes<T: Resource>(resource: &T, unless: &T, out: &mut String) {
             Place::Key | Place::Required => put(attribute, resource, out),
             Place::Optional => optional(attribute, after.first(), resource, out),
             Place::SecondWord if differs(attribute) => put(attribute, resource, out),
-            Place::Option if differs(attribute) || more.any(differs) => {
+            Place::Option if attribute.row.always || differs(attribute) || more.any(differs) => {
                 out.push_str(&format!(" -{}", attribute.row.cli));
                 put(attribute, resource, out);
             }

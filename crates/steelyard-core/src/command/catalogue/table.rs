@@ -104,8 +104,6 @@ pub(super) const TABLE: &[Row] = &[
         "core counters countergroup cpu cpuparam entity entitydata entitytype eventhistory globaldata memory \
         session stats",
     ),
-    Row::stored("ns", NONE, Rank::System, "config hostName mode param"),
-    Row::stored("lb", TRAFFIC, Rank::OtherVservers, "group").bound(Rank::VserverBindings),
     // The network of the host.
     Row::host(
         "",
