@@ -4,7 +4,7 @@
 use steelyard_core::command::{guards, read};
 use steelyard_core::config::Config;
 use steelyard_core::config::attribute::{Effect, Resource};
-use steelyard_core::config::kept::{Class, Kept, Rank};
+use steelyard_core::config::kept::{Class, Kept, Rank, Whole};
 use steelyard_core::config::{LbMonitor, LbParameter, Member, MonitorBinding, Server};
 
 /// Virtual servers `v1`, `v2`, `v3` at 10.0.0.1:80, 10.0.0.2:8080 and [2001:db8::3]:80; `s` is bound to `v1`, group `g` to
@@ -19,7 +19,12 @@ fn config(kept: &[(Class, &str)]) -> Config {
     assert!(reading.refused.is_empty());
     let mut config = reading.config;
     for (class, text) in kept {
-        config.kept.push(Kept { text: (*text).to_owned(), class: *class, rank: Rank::Last });
+        config.kept.push(Kept {
+            text: (*text).to_owned(),
+            whole: Whole::Shown,
+            class: *class,
+            rank: Rank::Last,
+        });
     }
     config
 }

@@ -17,6 +17,13 @@ pub enum Fault {
     },
     /// Reading the configuration file has ended before its end.
     Reading,
+    /// The file of secrets cannot be read, or others can read it.
+    Secrets {
+        /// Its path as given.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        why: String,
+    },
     /// `--strict`: lines of the file were refused. A text for each: `file:line:column: why`.
     Refused(Vec<String>),
     /// `--expose` names what is no virtual server.
@@ -93,6 +100,7 @@ impl Fault {
     pub fn exit_code(&self) -> u8 {
         match self {
             Fault::Unreadable { .. }
+            | Fault::Secrets { .. }
             | Fault::ManagementBeyondLoopback(_)
             | Fault::NothingToExpose(_)
             | Fault::Url { .. } => 2,
@@ -108,6 +116,7 @@ impl fmt::Display for Fault {
                 write!(f, "{}: {why}; give a readable configuration file", path.display())
             }
             Fault::Reading => f.write_str("reading the configuration file has stopped by a fault of this program; report what was printed above"),
+            Fault::Secrets { path, why } => write!(f, "--secrets {}: {why}", path.display()),
             Fault::Refused(lines) => f.write_str(&lines.join("\n")),
             Fault::NothingToExpose(name) => {
                 write!(f, "--expose {name}: no virtual server has that name; give one as the list at the start has it")

@@ -1,20 +1,31 @@
-//! A configuration file from disk: its bytes, bounded, and what the core makes of them.
+//! A configuration from disk: its files, bounded, and what the core makes of them.
+//!
+//! Beside the `ns.conf` may be a `steelyard.conf`, and the operator may supply secrets in a file of their own; nobody
+//! else may be able to read that one.
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use steelyard_core::command;
+use steelyard_core::command::{self, Files, Reading, Seal};
 use steelyard_core::config::Config;
+use steelyard_core::monitor::bound::sealed_secrets;
+use zeroize::Zeroizing;
 
 use crate::fault::{Fault, reason};
 use crate::run::OnFailure;
+use crate::seal::{Keeper, is_open_to_others};
 
 /// Where a configuration comes from, and how it is to be read; the same at the start and at each reload.
 #[derive(Clone)]
 pub struct Source {
     /// The file.
     pub path: PathBuf,
+    /// Secrets that the operator supplies.
+    pub secrets: Option<PathBuf>,
+    /// What they are sealed with.
+    pub key: Keeper,
     /// Enable the features that it uses even if it does not say so.
     pub assume_features: bool,
     /// What a refused line leads to.
@@ -22,16 +33,28 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads the file as it is now.
+    /// Reads the files as they are now.
     ///
     /// # Errors
-    /// [`Fault::Unreadable`], and [`Fault::Refused`] if a refused line is not to be accepted.
+    /// [`Fault::Unreadable`], [`Fault::Secrets`], and [`Fault::Refused`] if a refused line is not to be accepted.
     pub fn load(&self) -> Result<Loaded, Fault> {
-        let text = file(&self.path)?;
-        let loaded = configuration(&self.path, &text, self.assume_features);
+        let ns_conf = file(&self.path)?;
+        let beside = self.path.with_file_name(BESIDE);
+        let steelyard_conf = optional(&beside)?;
+        let secrets = self.secrets.as_deref().map(secrets).transpose()?;
+        let names = [&self.path, &beside, self.secrets.as_ref().unwrap_or(&self.path)];
+        let [ns_conf_name, beside_name, secrets_name] = names.map(|path| path.display().to_string());
+        let named = |text, name| command::File { text, name };
+        let files = Files {
+            ns_conf: named(&ns_conf, &ns_conf_name),
+            steelyard_conf: steelyard_conf.as_deref().map(|text| named(text, &beside_name)),
+            secrets: secrets.as_deref().map(|text| named(text, &secrets_name)),
+        };
+        let mut loaded = made(files, &self.key, self.assume_features);
         if self.on_failure == OnFailure::Exit && !loaded.refused.is_empty() {
             return Err(Fault::Refused(loaded.refused));
         }
+        loaded.notes.extend(shut(&loaded.config, &self.key));
         Ok(loaded)
     }
 }
@@ -42,7 +65,7 @@ pub struct Loaded {
     pub config: Config,
     /// What was refused, in order.
     pub refused: Vec<String>,
-    /// What is served otherwise than the file says.
+    /// What is served otherwise than the file says, and what cannot be: secrets that do not open.
     pub notes: Vec<String>,
 }
 
@@ -53,28 +76,16 @@ impl Loaded {
     }
 }
 
-/// The whole file.
-///
-/// # Errors
-/// [`Fault::Unreadable`] when it is not there, not a file, not permitted, or larger than 64 MiB.
-fn file(path: &Path) -> Result<Vec<u8>, Fault> {
-    let unreadable = |why: String| Fault::Unreadable { path: path.to_owned(), why };
-    let read = || -> io::Result<Vec<u8>> {
-        let mut text = Vec::new();
-        File::open(path)?.take(LARGEST + 1).read_to_end(&mut text)?;
-        Ok(text)
-    };
-    let text = read().map_err(|error| unreadable(reason(&error)))?;
-    if text.len() as u64 > LARGEST {
-        return Err(unreadable(format!("larger than {} MiB", LARGEST >> 20)));
-    }
-    Ok(text)
-}
-
 /// Reads the text of a file called `path`. `assume_features` enables what it uses even if it does not say so.
 pub fn configuration(path: &Path, text: &[u8], assume_features: bool) -> Loaded {
-    let mut reading = command::read(text, &path.display().to_string());
-    let assumed = if assume_features { command::features_not_enabled(&reading.config) } else { Vec::new() };
+    let name = path.display().to_string();
+    let ns_conf = command::File { text, name: &name };
+    made(Files { ns_conf, steelyard_conf: None, secrets: None }, &Keeper::in_memory(), assume_features)
+}
+
+fn made(files: Files<'_>, key: &dyn Seal, assume_features: bool) -> Loaded {
+    let Reading { mut config, refused, .. } = command::read_files(files, key);
+    let assumed = if assume_features { command::features_not_enabled(&config) } else { Vec::new() };
     let line = format!("enable ns feature {}", assumed.join(" "));
     let notes = match assumed.is_empty() {
         true => Vec::new(),
@@ -82,10 +93,70 @@ pub fn configuration(path: &Path, text: &[u8], assume_features: bool) -> Loaded 
     };
     if !assumed.is_empty() {
         // The line is ours and valid; were it not, the virtual servers would be shown as switched off.
-        let _ = command::run_line(&mut reading.config, &line);
+        let _ = command::run_line(&mut config, &line);
     }
-    let refused = reading.refused.iter().map(ToString::to_string).collect();
-    Loaded { config: reading.config, refused, notes }
+    Loaded { config, refused: refused.iter().map(ToString::to_string).collect(), notes }
 }
 
+fn shut(config: &Config, key: &Keeper) -> Vec<String> {
+    let mut lines = Vec::new();
+    for monitor in &config.lb_monitors {
+        for secret in sealed_secrets(monitor) {
+            if let Some(why) = key.why_shut(&secret.text, &secret.purpose) {
+                lines.push(format!(
+                    "steelyard: monitor {} is UNKNOWN: its -{} cannot be opened: {why}; supply it again with --secrets",
+                    monitor.name, secret.option
+                ));
+            }
+        }
+    }
+    lines
+}
+
+/// The whole file.
+///
+/// # Errors
+/// [`Fault::Unreadable`] when it is not there, not a file, not permitted, or larger than 64 MiB.
+fn file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Fault> {
+    let unreadable = |why| Fault::Unreadable { path: path.to_owned(), why };
+    File::open(path).map_err(|error| reason(&error)).and_then(bytes).map_err(unreadable)
+}
+
+/// The same, if it is there.
+fn optional(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>, Fault> {
+    match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        _ => file(path).map(Some),
+    }
+}
+
+/// A file of plain secrets.
+///
+/// # Errors
+/// [`Fault::Secrets`] also when others may read it.
+fn secrets(path: &Path) -> Result<Zeroizing<Vec<u8>>, Fault> {
+    let read = || {
+        let file = File::open(path).map_err(|error| reason(&error))?;
+        let metadata = file.metadata().map_err(|error| reason(&error))?;
+        if is_open_to_others(&metadata) {
+            let mode = metadata.mode() & 0o777;
+            return Err(format!("others may read or write it (mode {mode:03o}); chmod 600 it"));
+        }
+        bytes(file)
+    };
+    read().map_err(|why| Fault::Secrets { path: path.to_owned(), why })
+}
+
+fn bytes(file: File) -> Result<Zeroizing<Vec<u8>>, String> {
+    let expected = file.metadata().map_or(0, |metadata| metadata.len().min(LARGEST));
+    let mut text = Zeroizing::new(Vec::with_capacity(usize::try_from(expected).unwrap_or(0) + 1));
+    file.take(LARGEST + 1).read_to_end(&mut text).map_err(|error| reason(&error))?;
+    match text.len() as u64 <= LARGEST {
+        true => Ok(text),
+        false => Err(format!("larger than {} MiB", LARGEST >> 20)),
+    }
+}
+
+/// The file that this program saves beside an `ns.conf`.
+const BESIDE: &str = "steelyard.conf";
 const LARGEST: u64 = 64 << 20;

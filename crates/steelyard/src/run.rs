@@ -38,6 +38,10 @@ pub struct RunArgs {
     /// Directory of what the program keeps: the key that secrets are sealed with. Made when it is first needed.
     #[arg(long, value_name = "DIRECTORY", default_value = "./steelyard-data")]
     data: PathBuf,
+    /// Secrets that the appliance had encrypted, in lines such as "set lb monitor m LDAP -password x". Nobody else may be
+    /// able to read the file.
+    #[arg(long, value_name = "FILE")]
+    secrets: Option<PathBuf>,
     /// Management address; loopback only.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9080")]
     nitro: SocketAddr,
@@ -223,14 +227,21 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
         return Err(Fault::ManagementBeyondLoopback(args.nitro));
     }
     let on_failure = if args.strict { OnFailure::Exit } else { OnFailure::ServeTheRest };
-    let source = Source { path: args.config.clone(), assume_features: args.assume_features, on_failure };
+    // What only probes saves nothing.
+    let storage = if args.no_listen { Storage::Memory } else { Storage::Disk };
+    let key = Keeper::new(&args.data, storage);
+    let source = Source {
+        path: args.config.clone(),
+        secrets: args.secrets.clone(),
+        key: key.clone(),
+        assume_features: args.assume_features,
+        on_failure,
+    };
     let loaded = source.load()?;
     let said = loaded.said();
     if !said.is_empty() {
         report.err(said.join("\n"));
     }
-    // What only probes saves nothing.
-    let storage = if args.no_listen { Storage::Memory } else { Storage::Disk };
     let exposed = Exposed::new(&args.expose, &loaded.config)?;
     Ok(Plan {
         config: loaded.config,
@@ -238,7 +249,7 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
         nitro: args.nitro,
         threads: args.threads.map_or_else(cores, usize::from),
         on_failure,
-        key: Keeper::new(&args.data, storage),
+        key,
         vip: args.vip.clone(),
         exposed,
         source: Some(source),

@@ -88,6 +88,8 @@ mod program;
 mod relaying;
 #[path = "e2e/reloading.rs"]
 mod reloading;
+#[path = "e2e/secrets.rs"]
+mod secrets;
 #[path = "e2e/selection.rs"]
 mod selection;
 #[path = "e2e/service.rs"]
@@ -112,6 +114,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(reloading::trials());
     trials.extend(exposure::trials());
     trials.extend(selection::trials());
+    trials.extend(secrets::trials());
     trials.extend(measured::trials());
     trials.extend(choosing::trials());
     trials.extend(monitors::trials());

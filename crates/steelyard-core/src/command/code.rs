@@ -1,6 +1,7 @@
 //! What a refusal is about: NITRO's code of it, the argument and the word at fault.
 
 use super::refusal::{Allowed, Refusal};
+use crate::config::secret::MASK;
 
 impl Refusal {
     /// NITRO's error code.
@@ -60,6 +61,9 @@ impl Refusal {
             Refusal::TooFewRetries { .. } => 2196,
             Refusal::TooManyCodes => 2130,
             Refusal::CannotSeal { .. } => 257,
+            Refusal::SealedLineMissing => 1093,
+            Refusal::SecretGiven { .. } => 273,
+            Refusal::NoSecret { .. } => 1090,
             Refusal::MethodForType { method } => match *method {
                 "LEASTREQUEST" => 2375,
                 "AUDITLOGHASH" => 1462,
@@ -102,6 +106,7 @@ impl Refusal {
             | Refusal::NotBound { argument, .. }
             | Refusal::InUse { argument, .. }
             | Refusal::BoundToVserver { argument, .. }
+            | Refusal::SecretGiven { argument }
             | Refusal::TypeMismatch { argument } => Some(argument),
             Refusal::NotCarried { argument, .. } | Refusal::CannotSeal { argument, .. } => *argument,
             Refusal::ServiceAddressTaken { .. } => Some("port"),
@@ -137,6 +142,55 @@ impl Refusal {
             | Refusal::RangeReversed { word, .. }
             | Refusal::DomainGiven { word, .. } => Some(word),
             _ => None,
+        }
+    }
+
+    /// The same refusal, quoting nothing that `is_secret`.
+    pub(super) fn without(mut self, is_secret: impl Fn(&str) -> bool) -> Refusal {
+        for quoted in self.quoted().into_iter().flatten() {
+            if is_secret(quoted) {
+                MASK.clone_into(quoted);
+            }
+        }
+        self
+    }
+
+    /// Whatever it repeats of a line, or of names that a line may have given.
+    fn quoted(&mut self) -> [Option<&mut String>; 2] {
+        match self {
+            Refusal::UnknownCommand { word, .. }
+            | Refusal::AmbiguousCommand { word, .. }
+            | Refusal::UnknownArgument { word, .. }
+            | Refusal::AmbiguousArgument { word, .. }
+            | Refusal::TooManyValues { word, .. }
+            | Refusal::InvalidValue { word, .. }
+            | Refusal::AmbiguousValue { word, .. }
+            | Refusal::BelowMinimum { word, .. }
+            | Refusal::AboveMaximum { word, .. }
+            | Refusal::InvalidIp { word, .. }
+            | Refusal::InvalidName { word, .. }
+            | Refusal::RangeGiven { word, .. }
+            | Refusal::InvalidRange { word, .. }
+            | Refusal::SecondRange { word, .. }
+            | Refusal::RangeTooLarge { word, .. }
+            | Refusal::BlankMissing { word, .. }
+            | Refusal::DashMissing { word, .. }
+            | Refusal::OutOfOrder { word, .. }
+            | Refusal::Glued { word, .. }
+            | Refusal::RangeReversed { word, .. }
+            | Refusal::DomainGiven { word, .. }
+            | Refusal::NotCarried { what: word, .. }
+            | Refusal::Exists { name: word, .. }
+            | Refusal::NoSuch { name: word, .. }
+            | Refusal::ServerExists { server: word, .. }
+            | Refusal::ServiceAddressTaken { service: word }
+            | Refusal::AddressInUse { vserver: word, .. }
+            | Refusal::NotBound { name: word, .. }
+            | Refusal::MonitorNotBound { name: word } => [Some(word), None],
+            Refusal::InUse { name, by: other, .. }
+            | Refusal::BoundToVserver { name, vserver: other, .. }
+            | Refusal::MonitorInUse { name, by: other, .. } => [Some(name), Some(other)],
+            _ => [None, None],
         }
     }
 

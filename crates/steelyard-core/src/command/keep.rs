@@ -5,7 +5,7 @@
 
 use super::lex::Word;
 use crate::config::KeptLines;
-use crate::config::kept::{Class, Kept, Rank};
+use crate::config::kept::{Class, Kept, Rank, Whole};
 
 /// One line of a file, as far as keeping it goes.
 #[derive(Debug)]
@@ -16,8 +16,10 @@ pub(super) enum Item {
     Applied(Rank),
     /// A command that is kept.
     Command {
-        /// As it stands.
+        /// As it stands, secrets masked.
         text: String,
+        /// With its secrets.
+        whole: Whole,
         /// Why.
         class: Class,
         /// Where a saved file has it.
@@ -25,8 +27,10 @@ pub(super) enum Item {
     },
     /// A line that is kept as a comment.
     Aside {
-        /// As it stands.
+        /// As it stands, secrets masked.
         text: String,
+        /// With its secrets.
+        whole: Whole,
         /// Why.
         class: Class,
     },
@@ -44,7 +48,7 @@ pub(super) fn kept(items: impl Iterator<Item = Item>) -> KeptLines {
 struct Keeping {
     kept: KeptLines,
     /// What has its place with the next command.
-    pending: Vec<(String, Class)>,
+    pending: Vec<(String, Whole, Class)>,
     header: Header,
 }
 
@@ -64,12 +68,12 @@ impl Keeping {
         }
         match item {
             Item::Comment(text) => self.comment(without_returns(text)),
-            Item::Aside { text, class } => self.pending.push((without_returns(text), class)),
+            Item::Aside { text, whole, class } => self.pending.push((without_returns(text), whole, class)),
             Item::Applied(rank) => self.place(rank),
-            Item::Command { text, class, rank } => {
+            Item::Command { text, whole, class, rank } => {
                 let rank = self.kept.rank_for(class, rank);
                 self.place(rank);
-                self.kept.push(Kept { text, class, rank });
+                self.kept.push(Kept { text, whole, class, rank });
             }
         }
     }
@@ -80,17 +84,17 @@ impl Keeping {
             Header::Missing if is_version(&text) => {
                 self.header = Header::Version;
                 if text != VERSION {
-                    self.kept.push(Kept { text, class: Class::Comment, rank });
+                    self.kept.push(Kept { text, whole: Whole::Shown, class: Class::Comment, rank });
                 }
             }
             Header::Version => {
                 self.header = Header::Complete;
-                self.kept.push(Kept { text, class: Class::Comment, rank });
+                self.kept.push(Kept { text, whole: Whole::Shown, class: Class::Comment, rank });
             }
             _ => match aside(&text) {
-                Some((class, line, Part::First)) => self.pending.push((line.to_owned(), class)),
+                Some((class, line, Part::First)) => self.pending.push((line.to_owned(), Whole::Shown, class)),
                 Some((class, line, Part::Further)) => self.further(class, line),
-                None => self.pending.push((text, Class::Comment)),
+                None => self.pending.push((text, Whole::Shown, Class::Comment)),
             },
         }
     }
@@ -98,17 +102,17 @@ impl Keeping {
     /// One more line of what was refused or is inert; without a line before it, one of its own.
     fn further(&mut self, class: Class, line: &str) {
         match self.pending.last_mut() {
-            Some((begun, same)) if *same == class => {
+            Some((begun, Whole::Shown, same)) if *same == class => {
                 begun.push('\n');
                 begun.push_str(line);
             }
-            _ => self.pending.push((line.to_owned(), class)),
+            _ => self.pending.push((line.to_owned(), Whole::Shown, class)),
         }
     }
 
     fn place(&mut self, rank: Rank) {
-        for (text, class) in self.pending.drain(..) {
-            self.kept.push(Kept { text, class, rank });
+        for (text, whole, class) in self.pending.drain(..) {
+            self.kept.push(Kept { text, whole, class, rank });
         }
     }
 }
@@ -123,6 +127,9 @@ fn without_returns(text: String) -> String {
 
 /// Writes a kept line.
 pub(super) fn write(kept: &Kept, out: &mut String) {
+    if kept.whole != Whole::Shown {
+        return out.push_str(&format!("{SEALED}{}\n", name(kept)));
+    }
     let mark = match kept.class {
         Class::Inert => INERT.to_owned(),
         Class::Refused(code) => format!("{REFUSED}{code}"),
@@ -134,6 +141,28 @@ pub(super) fn write(kept: &Kept, out: &mut String) {
     for (index, line) in kept.text.split('\n').enumerate() {
         let end = if index == 0 { ':' } else { '|' };
         out.push_str(&format!("{mark}{end} {line}\n"));
+    }
+}
+
+/// What a sealed line is called in both files: what can be shown of it.
+pub(super) fn name(kept: &Kept) -> String {
+    match kept.class {
+        Class::Inert => format!("inert: {}", kept.text),
+        Class::Refused(code) => format!("refused {code}: {}", kept.text),
+        Class::Stored | Class::Host | Class::Comment => kept.text.clone(),
+    }
+}
+
+/// The name of a sealed line, if a comment stands for one.
+pub(super) fn sealed(comment: &str) -> Option<&str> {
+    comment.strip_prefix(SEALED)
+}
+
+/// What can be shown of the sealed line of that name; and why it is kept, if that is not by what it says.
+pub(super) fn named(name: &str) -> (Option<Class>, &str) {
+    match aside(&format!("# {name}")) {
+        Some((class, line, Part::First)) => (Some(class), &name[name.len() - line.len()..]),
+        _ => (None, name),
     }
 }
 
@@ -190,5 +219,6 @@ pub(super) fn command(text: &str, words: &[Word]) -> String {
 
 /// What a saved file begins with when it was not read from one: an appliance takes a file without it for a very old one.
 pub(super) const VERSION: &str = "#NS14.1 Build 51.80";
+const SEALED: &str = "# sealed in steelyard.conf: ";
 const INERT: &str = "# inert";
 const REFUSED: &str = "# refused ";

@@ -9,6 +9,8 @@ use super::form::form;
 use super::lex::Word;
 use super::refusal::Refusal;
 use super::{Command, Object, Seal, Verb};
+use crate::config::attribute::{Row, Value};
+use crate::config::secret::Secret;
 
 /// A command, or those that its ranges stand for, and where the arguments stood.
 #[derive(Debug)]
@@ -34,6 +36,28 @@ impl Parsed {
     /// What to do it to.
     pub fn object(&self) -> Object {
         self.object
+    }
+
+    /// The same, to be changed.
+    pub(super) fn commands_mut(&mut self) -> &mut [Command] {
+        &mut self.commands
+    }
+
+    /// Where plain secrets stand.
+    pub(super) fn plain_columns(&self) -> Vec<usize> {
+        let plain = |row: &Row, value: &Value| match value {
+            Value::Secret(Secret::Plain(_)) => self.columns.iter().find(|(name, _)| *name == row.cli),
+            _ => None,
+        };
+        let commands = self.commands.iter().take(1).flat_map(Command::arguments);
+        commands.filter_map(|(row, value)| plain(row, value)).map(|(_, column)| *column).collect()
+    }
+
+    /// Where a secret stands that is sealed already, if one is.
+    pub(super) fn sealed_column(&self) -> Option<usize> {
+        let sealed = |value: &Value| matches!(value, Value::Secret(Secret::Sealed(_)));
+        let (row, _) = self.commands.iter().flat_map(Command::arguments).find(|(_, value)| sealed(value))?;
+        self.columns.iter().find(|(name, _)| *name == row.cli).map(|(_, column)| *column)
     }
 
     /// Seals every plain secret.

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::value::write;
-use super::{Object, Verb, keep};
-use crate::config::attribute::{Attribute, Kind, Place, Resource};
+use super::{Object, Verb, beside, keep};
+use crate::config::attribute::{Attribute, Kind, Place, Resource, Value};
 use crate::config::kept::Rank;
 use crate::config::{
     Config, LbBinding, LbMonitor, MetricBinding, MonitorBinding, MonitorCertKey, PolicyBinding, Service,
@@ -33,7 +33,7 @@ pub fn print(config: &Config) -> Printed {
         config.kept.of(rank).iter().for_each(|kept| keep::write(kept, &mut out));
         resources(config, rank, &mut out);
     }
-    Printed { ns_conf: out, steelyard_conf: String::new() }
+    Printed { ns_conf: out, steelyard_conf: beside::print(config) }
 }
 
 /// The place of a command in a saved file.
@@ -108,7 +108,7 @@ fn modes(config: &Config, out: &mut String) {
 
 /// What there is one of, if it was changed.
 fn changed<T: Resource + Default + PartialEq>(resource: &T, out: &mut String) {
-    if *resource != T::default() {
+    if !shows_the_same(resource, &T::default()) {
         line("set", resource, &T::default(), out);
     }
 }
@@ -181,10 +181,7 @@ fn monitors(config: &Config, out: &mut String) {
             None => out.push_str(&format!("rm lb monitor {} {}\n", original.name, original.kind.text())),
         }
     }
-    let differs = |monitor: &LbMonitor, original: &LbMonitor| {
-        LbMonitor::ATTRIBUTES.iter().any(|a| (a.value)(monitor) != (a.value)(original))
-    };
-    for (monitor, original) in kept.iter().filter(|(monitor, original)| differs(monitor, original)) {
+    for (monitor, original) in kept.iter().filter(|(monitor, original)| !shows_the_same(*monitor, original)) {
         line("set", *monitor, original, out);
     }
     own.for_each(|monitor| add(monitor, out));
@@ -240,7 +237,7 @@ fn line<T: Resource>(verb: &str, resource: &T, unless: &T, out: &mut String) {
 
 /// Words that stand alone, then the options that differ from `unless` or are always written, then the end of the line.
 fn attributes<T: Resource>(resource: &T, unless: &T, out: &mut String) {
-    let differs = |a: &Attribute<T>| (a.value)(resource) != (a.value)(unless);
+    let differs = |a: &Attribute<T>| shown(a, resource) != shown(a, unless);
     for (index, attribute) in T::ATTRIBUTES.iter().enumerate() {
         let after = &T::ATTRIBUTES[index + 1..];
         let mut more = after.iter().take_while(|next| next.row.place == Place::SecondWord);
@@ -273,8 +270,18 @@ fn optional<T: Resource>(
 }
 
 fn put<T: Resource>(attribute: &Attribute<T>, resource: &T, out: &mut String) {
-    if let Some(value) = (attribute.value)(resource).filter(|_| attribute.row.kind != Kind::Bare) {
+    if let Some(value) = shown(attribute, resource).filter(|_| attribute.row.kind != Kind::Bare) {
         out.push(' ');
         write(&attribute.row.kind, &value, out);
     }
+}
+
+/// What an appliance is shown of an attribute: no secret that only this program can read.
+fn shown<T: Resource>(attribute: &Attribute<T>, resource: &T) -> Option<Value> {
+    (attribute.value)(resource)
+        .filter(|value| !matches!(value, Value::Secret(secret) if secret.foreign().is_none()))
+}
+
+fn shows_the_same<T: Resource>(one: &T, other: &T) -> bool {
+    T::ATTRIBUTES.iter().all(|attribute| shown(attribute, one) == shown(attribute, other))
 }

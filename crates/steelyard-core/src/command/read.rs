@@ -10,17 +10,20 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 use super::apply::apply_all;
+use super::beside::{Beside, supply};
 use super::catalogue::Entry;
 use super::keep::{self, Item};
+use super::mask::{Wording, hide, mask, mask_unread, secrets};
 use super::parse::{Parsed, Said, understand};
 use super::print::rank;
 use super::refusal::Refusal;
 use super::resolve::Search;
 use super::text::{self, Content, LogicalLine};
-use super::{Command, Done, Forget, Object, Verb, Warning, lex};
+use super::{CannotSeal, Command, Done, Forget, Object, Seal, Verb, Warning, lex};
 use crate::config::Config;
 use crate::config::attribute::{Effect, Host, Place as RowPlace, Value};
-use crate::config::kept::{Class, Kept, Rank};
+use crate::config::kept::{Class, Kept, Rank, Whole};
+use crate::config::secret::Plain;
 
 /// What a file came to.
 #[derive(Debug, Default)]
@@ -93,17 +96,51 @@ pub struct Place {
     pub column: usize,
 }
 
-/// Reads a file into a configuration that begins as NetScaler's does.
+/// A file, and what it is called in messages.
+#[derive(Clone, Copy)]
+pub struct File<'f> {
+    /// Its bytes.
+    pub text: &'f [u8],
+    /// Its name, as the operator gave it.
+    pub name: &'f str,
+}
+
+/// What makes a configuration.
+#[derive(Clone, Copy)]
+pub struct Files<'f> {
+    /// NetScaler's own.
+    pub ns_conf: File<'f>,
+    /// What this program has saved beside it.
+    pub steelyard_conf: Option<File<'f>>,
+    /// Secrets that the operator supplies.
+    pub secrets: Option<File<'f>>,
+}
+
+/// Reads an `ns.conf` alone into a configuration that begins as NetScaler's does. Its secrets are forgotten.
 pub fn read(file: &[u8], name: &str) -> Reading {
-    let mut reader = Reader::default();
-    match text::lines(file) {
+    let ns_conf = File { text: file, name };
+    read_files(Files { ns_conf, steelyard_conf: None, secrets: None }, &Forget)
+}
+
+/// Reads a whole configuration; plain secrets are sealed.
+pub fn read_files(files: Files<'_>, seal: &dyn Seal) -> Reading {
+    let beside = files.steelyard_conf.map(|file| Beside::read(file.text)).unwrap_or_default();
+    let mut reader = Reader::new(seal, beside);
+    match text::lines(files.ns_conf.text) {
         Ok(lines) => lines.for_each(|line| reader.line(line)),
         Err(refusal) => {
             let outcome = Outcome::Refused { column: 1, refusal };
             reader.lines.push(Line { number: 1, text: String::new(), outcome });
         }
     }
-    reader.finish(name)
+    let (mut reading, beside) = reader.finish(files.ns_conf.name);
+    if let Some(file) = files.steelyard_conf {
+        reading.refused.extend(beside.finish(&mut reading.config, seal, file.name));
+    }
+    if let Some(file) = files.secrets {
+        reading.refused.extend(supply(&mut reading.config, file, seal));
+    }
+    reading
 }
 
 /// Applies one line, or keeps it; `None` when it is empty or a comment. A query leaves nothing to keep.
@@ -123,7 +160,11 @@ pub fn run_line(config: &mut Config, line: &str) -> Result<Option<Done>, (Refusa
         Said::Kept(entry) => {
             if entry.class.is_live() {
                 let text = keep::command(line, &words);
-                config.kept.push(Kept { text, class: entry.class, rank: entry.rank });
+                let (text, whole) = match mask(&text, &lex::words(&text)?, Wording::Understood, &[]) {
+                    Some(masked) => (masked.text, Whole::Missing),
+                    None => (text, Whole::Shown),
+                };
+                config.kept.push(Kept { text, whole, class: entry.class, rank: entry.rank });
             }
             return Ok(Some(Done::default()));
         }
@@ -143,8 +184,9 @@ impl Line {
     }
 }
 
-#[derive(Default)]
-struct Reader {
+struct Reader<'s> {
+    seal: &'s dyn Seal,
+    beside: Beside,
     config: Config,
     lines: Vec<Line>,
     /// Everything in the file, in order.
@@ -158,8 +200,16 @@ struct Reader {
 /// What stands in the file.
 enum Seen {
     Comment(String),
-    /// One of the lines. If it is kept: the command alone, and its place.
-    Line(usize, Option<(String, Rank)>),
+    /// One of the lines.
+    Line {
+        index: usize,
+        /// If it is kept: the command alone, and its place.
+        kept: Option<(String, Rank)>,
+        /// All of what is kept, if a secret is in it.
+        whole: Option<Plain>,
+    },
+    /// What a comment stands for.
+    Item(Item),
 }
 
 /// A command that waits for a name.
@@ -171,34 +221,99 @@ struct Waiting {
     tries: usize,
 }
 
-impl Reader {
+impl<'s> Reader<'s> {
+    fn new(seal: &'s dyn Seal, beside: Beside) -> Reader<'s> {
+        Reader {
+            seal,
+            beside,
+            config: Config::default(),
+            lines: Vec::new(),
+            seen: Vec::new(),
+            waiting: BTreeMap::new(),
+            unexplained: Vec::new(),
+        }
+    }
+
     fn line(&mut self, line: LogicalLine<'_>) {
         let text = line.text().into_owned();
-        let mut parsed = None;
-        let mut kept = None;
+        let (mut parsed, mut kept, mut masked) = (None, None, None);
         let outcome = match line.content {
-            Content::Comment => return self.seen.push(Seen::Comment(text)),
+            Content::Comment => return self.comment(line.number, text),
             Content::Noise => INERT,
-            Content::Wrong { column, refusal } => Outcome::Refused { column, refusal },
-            Content::Command { words, .. } => match understand(&words).and_then(sealed) {
-                Err((refusal, column)) => Outcome::Refused { column, refusal },
-                Ok(Said::Kept(Entry { class, effect, rank })) => {
-                    kept = Some((keep::command(&text, &words), rank));
-                    Outcome::Kept { class, effect }
+            Content::Wrong { column, refusal } => {
+                masked = mask_unread(&text);
+                Outcome::Refused { column, refusal }
+            }
+            Content::Command { words, .. } => {
+                let said = understand(&words);
+                masked = secrets(&text, &words, &said);
+                match said.and_then(|said| self.sealed(said)) {
+                    Err((refusal, column)) => {
+                        let hidden = masked.iter().flat_map(|masked| &masked.secrets);
+                        let is_secret =
+                            |quoted: &str| hidden.clone().any(|secret| quoted.contains(secret.as_str()));
+                        Outcome::Refused { column, refusal: refusal.without(is_secret) }
+                    }
+                    Ok(Said::Kept(Entry { class, effect, rank })) => {
+                        kept = Some((keep::command(&text, &words), rank));
+                        Outcome::Kept { class, effect }
+                    }
+                    Ok(Said::Command(command)) if matches!(command.verb(), Verb::Show | Verb::Stat) => INERT,
+                    Ok(Said::Command(command)) => {
+                        parsed = Some((command, TRIES + words.len()));
+                        Outcome::Refused { column: 1, refusal: Refusal::NothingToSet }
+                    }
                 }
-                Ok(Said::Command(command)) if matches!(command.verb(), Verb::Show | Verb::Stat) => INERT,
-                Ok(Said::Command(command)) => {
-                    parsed = Some((command, TRIES + words.len()));
-                    Outcome::Refused { column: 1, refusal: Refusal::NothingToSet }
-                }
-            },
+            }
         };
         let index = self.lines.len();
+        let (text, kept, whole) = match masked {
+            Some(masked) => hide(masked, text, kept),
+            None => (text, kept, None),
+        };
         self.lines.push(Line { number: line.number, text, outcome });
-        self.seen.push(Seen::Line(index, kept));
+        self.seen.push(Seen::Line { index, kept, whole });
         if let Some((parsed, tries)) = parsed {
             self.run(Waiting { line: index, parsed, tries });
         }
+    }
+
+    /// A comment, or what one stands for: a line with a secret, which was saved beside this file.
+    fn comment(&mut self, number: usize, text: String) {
+        let Some(name) = keep::sealed(&text) else { return self.seen.push(Seen::Comment(text)) };
+        let whole = self.beside.take(name).map_or(Whole::Missing, Whole::Sealed);
+        let (class, shown) = keep::named(name);
+        let understood = || understand(&lex::words(shown).ok()?).ok();
+        let entry = match class.is_none().then(understood).flatten() {
+            Some(Said::Kept(entry)) => Some(entry),
+            _ => None,
+        };
+        let outcome = match &entry {
+            _ if whole == Whole::Missing => {
+                Some(Outcome::Refused { column: 1, refusal: Refusal::SealedLineMissing })
+            }
+            Some(entry) => Some(Outcome::Kept { class: entry.class, effect: entry.effect }),
+            None => None,
+        };
+        self.lines.extend(outcome.map(|outcome| Line { number, text: text.clone(), outcome }));
+        let text = shown.to_owned();
+        self.seen.push(Seen::Item(match (entry, class) {
+            (Some(Entry { class, rank, .. }), _) if class.is_live() => {
+                Item::Command { text, whole, class, rank }
+            }
+            (_, class) => Item::Aside { text, whole, class: class.unwrap_or(Class::Refused(UNKNOWN)) },
+        }));
+    }
+
+    /// Seals the secrets of a command.
+    fn sealed(&self, mut said: Said) -> Result<Said, (Refusal, usize)> {
+        if let Said::Command(parsed) = &mut said {
+            if let Some(column) = parsed.sealed_column() {
+                return Err((Refusal::UnknownArgument { word: "-sealed".to_owned(), nearest: None }, column));
+            }
+            parsed.seal(self.seal)?;
+        }
+        Ok(said)
     }
 
     /// Tries a command, and then whoever waited for what it adds.
@@ -241,7 +356,7 @@ impl Reader {
     }
 
     /// What has waited in vain is refused; whoever meant another name is told which.
-    fn finish(mut self, file: &str) -> Reading {
+    fn finish(mut self, file: &str) -> (Reading, Beside) {
         let mut search = Search::default();
         let waiting =
             self.waiting.into_values().flatten().map(|waiting| (waiting.line, waiting.parsed.object()));
@@ -252,7 +367,8 @@ impl Reader {
                 search.explain(&self.config, object, refusal);
             }
         }
-        self.config.kept = keep::kept(self.seen.into_iter().map(|seen| item(seen, &self.lines)));
+        let items = self.seen.into_iter().map(|seen| item(seen, &mut self.lines, self.seal));
+        self.config.kept = keep::kept(items);
         let refused = |line: &Line| match &line.outcome {
             Outcome::Refused { column, refusal } => {
                 let (line, column) = line.place(*column);
@@ -262,36 +378,38 @@ impl Reader {
             _ => None,
         };
         let refused = self.lines.iter().filter_map(refused).collect();
-        Reading { config: self.config, refused, lines: self.lines }
+        (Reading { config: self.config, refused, lines: self.lines }, self.beside)
     }
 }
 
-/// Seals the secrets of a command.
-fn sealed(mut said: Said) -> Result<Said, (Refusal, usize)> {
-    if let Said::Command(parsed) = &mut said {
-        parsed.seal(&Forget)?;
-    }
-    Ok(said)
-}
-
-/// What is to be kept of a line, now that it is known what came of it.
-fn item(seen: Seen, lines: &[Line]) -> Item {
-    let (index, kept) = match seen {
+/// What is to be kept of a line, now that it is known what came of it. A line with a secret is sealed, or refused.
+fn item(seen: Seen, lines: &mut [Line], seal: &dyn Seal) -> Item {
+    let (index, kept, secret) = match seen {
         Seen::Comment(text) => return Item::Comment(text),
-        Seen::Line(index, kept) => (index, kept),
+        Seen::Item(item) => return item,
+        Seen::Line { index, kept, whole } => (index, kept, whole),
     };
-    let Line { text, outcome, .. } = &lines[index];
-    match (outcome, kept) {
-        (Outcome::Applied { commands, .. }, _) => Item::Applied(
-            commands.first().map_or(Rank::Last, |command| rank(command.verb(), command.object())),
-        ),
-        (Outcome::Kept { class, .. }, Some((text, rank))) if class.is_live() => {
-            Item::Command { text, class: *class, rank }
+    let Line { text, outcome, .. } = &mut lines[index];
+    let class = match outcome {
+        Outcome::Applied { commands, .. } => {
+            let rank = commands.first().map_or(Rank::Last, |command| rank(command.verb(), command.object()));
+            return Item::Applied(rank);
         }
-        (Outcome::Kept { class, .. }, _) => Item::Aside { text: text.clone(), class: *class },
-        (Outcome::Refused { refusal, .. }, _) => {
-            Item::Aside { text: text.clone(), class: Class::Refused(refusal.code()) }
+        Outcome::Kept { class, .. } => *class,
+        Outcome::Refused { refusal, .. } => Class::Refused(refusal.code()),
+    };
+    let whole = match secret.map(|secret| seal.seal(secret.text(), LINE)) {
+        None => Whole::Shown,
+        Some(Ok(sealed)) => Whole::Sealed(sealed),
+        Some(Err(CannotSeal(_))) if matches!(class, Class::Refused(_)) => Whole::Missing,
+        Some(Err(CannotSeal(why))) => {
+            *outcome = Outcome::Refused { column: 1, refusal: Refusal::CannotSeal { argument: None, why } };
+            Whole::Missing
         }
+    };
+    match kept {
+        Some((text, rank)) if class.is_live() => Item::Command { text, whole, class, rank },
+        _ => Item::Aside { text: text.clone(), whole, class },
     }
 }
 
@@ -333,6 +451,10 @@ impl fmt::Display for Place {
     }
 }
 
+/// What a line that is kept is sealed for.
+const LINE: &str = "line";
+/// The code of a command that is none.
+const UNKNOWN: u16 = 1088;
 /// What came of what configures nothing.
 const INERT: Outcome = Outcome::Kept { class: Class::Inert, effect: Effect::Inert };
 /// How often a waiting command is tried besides once for each of its words: names that several kinds of objects have

@@ -376,6 +376,18 @@ pub enum Refusal {
     },
     /// 2130.
     TooManyCodes,
+    /// 1093: a line whose secret is in `steelyard.conf`, and is not there.
+    SealedLineMissing,
+    /// 273: a secret that the configuration gives itself.
+    SecretGiven {
+        /// Which.
+        argument: &'static str,
+    },
+    /// 1090: among the secrets that are supplied, something else.
+    NoSecret {
+        /// What.
+        what: &'static str,
+    },
     /// 257: a secret that cannot be encrypted is not kept.
     CannotSeal {
         /// The argument that gave it, if it was one; otherwise the line has it.

@@ -174,6 +174,14 @@ impl Refusal {
                     "{failure_retries} of {retries} probes; leave failureRetries at 0 to ask for all of them"
                 )
             }
+            Refusal::SealedLineMissing => {
+                "what was sealed is not in steelyard.conf beside this file; put it back, or write the line anew"
+                    .to_owned()
+            }
+            Refusal::SecretGiven { .. } => "the configuration gives it, and that counts; remove this line".to_owned(),
+            Refusal::NoSecret { what } => {
+                format!("{what} sets no secret; give set, the object, and its secrets alone")
+            }
             Refusal::CannotSeal { why, .. } => format!("a secret is kept encrypted or not at all: {why}"),
             Refusal::TooManyCodes => "join neighbouring codes to ranges".to_owned(),
             Refusal::MethodForType { method } => match *method {

@@ -16,12 +16,25 @@ pub struct KeptLines {
 /// One of them.
 #[derive(Clone, Debug)]
 pub struct Kept {
-    /// As it stood, line ends inside quotes included.
+    /// As it stood, line ends inside quotes included; each plain secret of it is masked.
     pub text: String,
+    /// What `text` does not show.
+    pub whole: Whole,
     /// Why it is kept.
     pub class: Class,
     /// Where a saved file has it.
     pub rank: Rank,
+}
+
+/// All of a kept line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Whole {
+    /// Its text is all of it.
+    Shown,
+    /// It has a secret, and was sealed with it.
+    Sealed(String),
+    /// The same, and what was sealed is not here.
+    Missing,
 }
 
 /// Why a line is kept.
@@ -150,7 +163,7 @@ impl Eq for KeptLines {}
 impl PartialEq for Kept {
     fn eq(&self, other: &Kept) -> bool {
         let placed = !self.class.is_live() || self.rank == other.rank;
-        self.text == other.text && self.class == other.class && placed
+        self.text == other.text && self.whole == other.whole && self.class == other.class && placed
     }
 }
 
@@ -161,7 +174,7 @@ mod tests {
     use super::*;
 
     fn stored(text: &str, rank: Rank) -> Kept {
-        Kept { text: text.to_owned(), class: Class::Stored, rank }
+        Kept { text: text.to_owned(), whole: Whole::Shown, class: Class::Stored, rank }
     }
 
     fn texts(lines: &KeptLines) -> Vec<&str> {

@@ -6,8 +6,8 @@
 
 use std::fmt;
 
-use crate::config::attribute::{Resource, Value};
-use crate::config::secret::{Unseal, purpose};
+use crate::config::attribute::{Resource, Row, Value};
+use crate::config::secret::{Secret, Unseal, purpose};
 use crate::config::{Config, LbMonitor, MonitorBinding, MonitorType, TCP_DEFAULT};
 
 /// The monitors of a service or a group.
@@ -90,14 +90,36 @@ pub fn cannot_run(monitor: &LbMonitor, key: &dyn Unseal) -> Option<CannotRun> {
     if let Some((_, option)) = ways.iter().find(|(given, _)| *given) {
         return Some(CannotRun::Option(option));
     }
-    LbMonitor::ATTRIBUTES.iter().find_map(|attribute| {
-        let row = &attribute.row;
-        let Some(Value::Secret(secret)) = (attribute.value)(monitor) else { return None };
-        match secret.sealed() {
-            None => Some(CannotRun::Foreign(row.cli)),
-            Some(sealed) if key.opens(sealed, &purpose(LbMonitor::OBJECT, row)) => None,
-            Some(_) => Some(CannotRun::Sealed(row.cli)),
-        }
+    let mut secrets = secrets(monitor);
+    if let Some((row, _)) = secrets.find(|(_, secret)| secret.sealed().is_none()) {
+        return Some(CannotRun::Foreign(row.cli));
+    }
+    let shut = |secret: &SealedSecret| !key.opens(&secret.text, &secret.purpose);
+    sealed_secrets(monitor).find(shut).map(|secret| CannotRun::Sealed(secret.option))
+}
+
+/// A secret of a monitor that this program has sealed.
+pub struct SealedSecret {
+    /// The option that gives it.
+    pub option: &'static str,
+    /// As it is kept.
+    pub text: String,
+    /// What it was sealed for.
+    pub purpose: String,
+}
+
+/// The secrets of a monitor that this program has sealed.
+pub fn sealed_secrets(monitor: &LbMonitor) -> impl Iterator<Item = SealedSecret> {
+    secrets(monitor).filter_map(|(row, secret)| {
+        let text = secret.sealed()?.to_owned();
+        Some(SealedSecret { option: row.cli, text, purpose: purpose(LbMonitor::OBJECT, row) })
+    })
+}
+
+fn secrets(monitor: &LbMonitor) -> impl Iterator<Item = (&'static Row, Secret)> {
+    LbMonitor::ATTRIBUTES.iter().filter_map(|attribute| match (attribute.value)(monitor) {
+        Some(Value::Secret(secret)) => Some((&attribute.row, secret)),
+        _ => None,
     })
 }
 
