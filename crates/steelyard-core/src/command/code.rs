@@ -108,7 +108,9 @@ impl Refusal {
             | Refusal::BoundToVserver { argument, .. }
             | Refusal::SecretGiven { argument }
             | Refusal::TypeMismatch { argument } => Some(argument),
-            Refusal::NotCarried { argument, .. } | Refusal::CannotSeal { argument, .. } => *argument,
+            Refusal::NotCarried { argument, .. }
+            | Refusal::CannotSeal { argument, .. }
+            | Refusal::Glued { argument, .. } => *argument,
             Refusal::ServiceAddressTaken { .. } => Some("port"),
             Refusal::VserverInGroup { .. } | Refusal::VserverNotInGroup { .. } => Some("vServerName"),
             Refusal::DefaultMonitor

@@ -44,6 +44,9 @@ impl Refusal {
     /// What is wrong in this very case, and what to do.
     pub fn advice(&self) -> String {
         match self {
+            Refusal::UnknownCommand { word, nearest: None } if !word.chars().all(char::is_alphanumeric) => {
+                format!("{}; a remark begins with #", unknown(word, None))
+            }
             Refusal::UnknownCommand { word, nearest } => unknown(word, *nearest),
             Refusal::UnknownArgument { word, nearest: Some(nearest) } if word.starts_with('-') => {
                 unknown(word, Some(&format!("-{nearest}")))
@@ -86,6 +89,9 @@ impl Refusal {
             Refusal::TooLong { max, .. } => format!("shorten it to {max} bytes"),
             Refusal::InvalidIp { word, .. } => {
                 format!("{} is not an IPv4 or IPv6 address", quoted(word))
+            }
+            Refusal::InvalidName { word, .. } if is_placeholder(word) => {
+                format!("{} is a placeholder; put the name itself in its place", quoted(word))
             }
             Refusal::InvalidName { word, .. } => format!("choose another name than {}", quoted(word)),
             Refusal::RangeGiven { word, .. } => {
@@ -208,6 +214,11 @@ fn unknown(word: &str, nearest: Option<&str>) -> String {
         Some(nearest) => format!("{} is not known; did you mean {nearest}?", quoted(word)),
         None => format!("{} is not known", quoted(word)),
     }
+}
+
+/// `<NAME>`, `$NAME`, `**NAME**`: what templates have where a value belongs.
+fn is_placeholder(word: &str) -> bool {
+    word.starts_with(['$', '*']) || word.contains('<') && word.contains('>')
 }
 
 fn one_of(words: &[&str]) -> String {
