@@ -362,6 +362,11 @@ impl<'s> Reader<'s> {
             self.waiting.into_values().flatten().map(|waiting| (waiting.line, waiting.parsed.object()));
         let mut unexplained: Vec<(usize, Object)> = waiting.chain(self.unexplained).collect();
         unexplained.sort_unstable_by_key(|(line, _)| *line);
+        if !unexplained.is_empty() {
+            for line in self.lines.iter().filter(|line| matches!(line.outcome, Outcome::Refused { .. })) {
+                search.refused(line.number, &lex::words(&line.text).unwrap_or_default());
+            }
+        }
         for (line, object) in unexplained {
             if let Outcome::Refused { refusal, .. } = &mut self.lines[line].outcome {
                 search.explain(&self.config, object, refusal);

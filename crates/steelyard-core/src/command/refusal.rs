@@ -412,6 +412,8 @@ pub enum Hint {
     Nearest(String),
     /// A later line of the same file adds it.
     AddedLater,
+    /// This line of the same file would have added it, and was refused.
+    AddRefused(usize),
 }
 
 /// What would have been a valid value.

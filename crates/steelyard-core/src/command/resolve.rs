@@ -1,10 +1,13 @@
 //! Names in a command to what they name in a configuration; changes nothing.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use super::catalogue::{Head, head};
+use super::lex::Word;
 use super::nearest::nearest;
 use super::refusal::{Hint, Refusal};
-use super::{Command, Object};
+use super::{Command, Object, Verb};
 use crate::config::attribute::{Host, Value};
 use crate::config::{Config, Keyed, LbBinding, MonitorBinding, Server, ServiceType, Table};
 
@@ -145,18 +148,34 @@ fn no_such(argument: &'static str, name: &str) -> Refusal {
 pub(super) struct Search {
     /// How many names may still be compared.
     left: usize,
+    /// Names that refused lines would have added, in lower case, of what, and those lines.
+    not_added: BTreeMap<String, Vec<(Object, usize)>>,
 }
 
 impl Default for Search {
     fn default() -> Search {
-        Search { left: MOST_COMPARED }
+        Search { left: MOST_COMPARED, not_added: BTreeMap::new() }
     }
 }
 
 impl Search {
+    /// Notes the name that a refused line would have added, if it adds one.
+    pub(super) fn refused(&mut self, line: usize, words: &[Word]) {
+        let Ok(Head::Command { verb: Verb::Add, object, used, .. }) = head(words, 0) else { return };
+        if let Some(name) = words.get(used).filter(|word| !word.option) {
+            self.not_added.entry(name.text.to_ascii_lowercase()).or_default().push((object, line));
+        }
+    }
+
     /// Completes the refusal of a command about `object`.
     pub(super) fn explain(&mut self, config: &Config, object: Object, refusal: &mut Refusal) {
         let Refusal::NoSuch { argument, name, hint } = refusal else { return };
+        let not_added = self.not_added.get(&name.to_ascii_lowercase()).into_iter().flatten();
+        let meant = meant(argument, object);
+        if let Some((_, line)) = not_added.into_iter().find(|(added, _)| meant.contains(added)) {
+            *hint = Hint::AddRefused(*line);
+            return;
+        }
         let known: Vec<&str> = names(config, object, argument).take(self.left.min(SEARCHED)).collect();
         self.left -= known.len();
         *hint = match nearest(name, known) {
@@ -167,22 +186,37 @@ impl Search {
     }
 }
 
+/// What an argument names, in a command about `object`.
+fn meant(argument: &str, object: Object) -> &'static [Object] {
+    match (argument, object) {
+        ("serverName", _) | ("name", Object::Server) => &[Object::Server],
+        ("serviceName", _) => &[Object::Service, Object::ServiceGroup],
+        ("serviceGroupName", _) => &[Object::ServiceGroup],
+        ("monitorName", _) => &[Object::LbMonitor],
+        ("name", Object::Service) => &[Object::Service],
+        ("name", Object::LbVserver) | ("backupVServer" | "vServerName", _) => &[Object::LbVserver],
+        ("IPAddress", Object::NsIp) => &[Object::NsIp],
+        ("name", Object::NetProfile) | ("netProfile", _) => &[Object::NetProfile],
+        _ => &[],
+    }
+}
+
 /// The names that something has of the kind that an argument takes.
 fn names<'c>(config: &'c Config, object: Object, argument: &str) -> Box<dyn Iterator<Item = &'c str> + 'c> {
     fn of<T: Keyed>(table: &Table<T>) -> Box<dyn Iterator<Item = &str> + '_> {
         Box::new(table.iter().map(Keyed::name))
     }
-    match (argument, object) {
-        ("serverName", _) | ("name", Object::Server) => of(&config.servers),
-        ("serviceName", _) => Box::new(of(&config.services).chain(of(&config.service_groups))),
-        ("serviceGroupName", _) => of(&config.service_groups),
-        ("monitorName", _) => of(&config.lb_monitors),
-        ("name", Object::Service) => of(&config.services),
-        ("name", Object::LbVserver) | ("backupVServer" | "vServerName", _) => of(&config.lb_vservers),
-        ("IPAddress", Object::NsIp) => of(&config.ns_ips),
-        ("name", Object::NetProfile) | ("netProfile", _) => of(&config.net_profiles),
+    let of_one = |object: &Object| match object {
+        Object::Server => of(&config.servers),
+        Object::Service => of(&config.services),
+        Object::ServiceGroup => of(&config.service_groups),
+        Object::LbMonitor => of(&config.lb_monitors),
+        Object::LbVserver => of(&config.lb_vservers),
+        Object::NsIp => of(&config.ns_ips),
+        Object::NetProfile => of(&config.net_profiles),
         _ => Box::new(std::iter::empty()),
-    }
+    };
+    Box::new(meant(argument, object).iter().flat_map(of_one))
 }
 
 /// How many names one refusal is compared with.

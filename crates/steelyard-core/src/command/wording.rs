@@ -44,7 +44,10 @@ impl Refusal {
     /// What is wrong in this very case, and what to do.
     pub fn advice(&self) -> String {
         match self {
-            Refusal::UnknownCommand { word, nearest: None } if !word.chars().all(char::is_alphanumeric) => {
+            Refusal::UnknownCommand { word, nearest: None } if word.starts_with('-') => {
+                format!("{} is no verb; perhaps this is the rest of the line above", quoted(word))
+            }
+            Refusal::UnknownCommand { word, nearest: None } if word.contains(is_no_letter) => {
                 format!("{}; a remark begins with #", unknown(word, None))
             }
             Refusal::UnknownCommand { word, nearest } => unknown(word, *nearest),
@@ -142,6 +145,9 @@ impl Refusal {
             Refusal::Utf16 => "the file is UTF-16; save it as UTF-8".to_owned(),
             Refusal::Exists { .. } => "it is there already; leave this out, or change it with set".to_owned(),
             Refusal::NoSuch { hint: Hint::Nearest(name), .. } => format!("did you mean {}?", brief(name)),
+            Refusal::NoSuch { hint: Hint::AddRefused(line), .. } => {
+                format!("line {line} would have added it and was refused; correct that line")
+            }
             Refusal::NoSuch { hint: Hint::AddedLater, .. } => {
                 "a later line adds it; move this line below that one".to_owned()
             }
@@ -216,9 +222,14 @@ fn unknown(word: &str, nearest: Option<&str>) -> String {
     }
 }
 
+/// Prose and rules have what no word of a command has.
+fn is_no_letter(c: char) -> bool {
+    !c.is_alphanumeric() && c != ' '
+}
+
 /// `<NAME>`, `$NAME`, `**NAME**`: what templates have where a value belongs.
 fn is_placeholder(word: &str) -> bool {
-    word.starts_with(['$', '*']) || word.contains('<') && word.contains('>')
+    word.starts_with('$') || word.contains("**") || word.contains('<') && word.contains('>')
 }
 
 fn one_of(words: &[&str]) -> String {
