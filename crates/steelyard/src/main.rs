@@ -1,9 +1,11 @@
 //! The `steelyard` executable: reads the command line and hands over to one subcommand.
 //!
-//! Owns the words of the command line and the exit codes: 0 fine, 1 the work failed, 2 it was asked for wrongly.
+//! Owns the words of the command line and the exit codes: 0 fine, 1 the work failed, 2 it was asked for wrongly; `check`
+//! has one more.
 //! An error is one line on standard error that says what, where and what to do.
 
 mod addresses;
+mod check;
 mod demo;
 mod explain;
 mod expose;
@@ -41,6 +43,8 @@ enum Command {
     /// SIGHUP makes it read the file again: what is in both goes on undisturbed. A file that cannot be read, or with
     /// --strict a refused line, changes nothing. SIGTERM and SIGINT let requests in progress end, a second one does not.
     Run(run::RunArgs),
+    /// Tell what becomes of each line of a configuration; nothing is opened or changed.
+    Check(check::CheckArgs),
     /// See it work: everything on loopback, three services of unequal speed, a gentle load.
     Demo(demo::DemoArgs),
     /// Show the last decisions of a virtual server of the running program.
@@ -53,12 +57,13 @@ fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let result = match command {
-        Command::Run(args) => run::run(&args),
-        Command::Demo(args) => demo::run(&args),
-        Command::Explain(args) => explain::run(&args),
+        Command::Run(args) => run::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Check(args) => check::run(&args),
+        Command::Demo(args) => demo::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Explain(args) => explain::run(&args).map(|()| ExitCode::SUCCESS),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(fault) => {
             // Nobody may be there to read it, which changes nothing.
             let _ = writeln!(std::io::stderr().lock(), "{}", fault.line());

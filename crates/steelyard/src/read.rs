@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use steelyard_core::command::{self, Files, Reading, Seal};
+use steelyard_core::command::{self, Files, Forget, Reading, Seal};
 use steelyard_core::config::Config;
 use steelyard_core::monitor::bound::sealed_secrets;
 use zeroize::Zeroizing;
@@ -74,6 +74,23 @@ impl Loaded {
     pub fn said(&self) -> Vec<String> {
         self.refused.iter().chain(&self.notes).cloned().collect()
     }
+}
+
+/// What the lines of a file come to, one by one, with what is beside it. Nothing is kept, so that secrets need no key.
+///
+/// # Errors
+/// [`Fault::Unreadable`].
+pub fn reading(path: &Path) -> Result<Reading, Fault> {
+    let (ns_conf, beside) = (file(path)?, path.with_file_name(BESIDE));
+    let steelyard_conf = optional(&beside)?;
+    let [ns_conf_name, beside_name] = [path, &beside].map(|path| path.display().to_string());
+    let named = |text, name| command::File { text, name };
+    let files = Files {
+        ns_conf: named(&ns_conf, &ns_conf_name),
+        steelyard_conf: steelyard_conf.as_deref().map(|text| named(text, &beside_name)),
+        secrets: None,
+    };
+    Ok(command::read_files(files, &Forget))
 }
 
 /// Reads the text of a file called `path`. `assume_features` enables what it uses even if it does not say so.

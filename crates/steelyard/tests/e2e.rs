@@ -54,6 +54,8 @@ mod addresses;
 mod bad_input;
 #[path = "e2e/bandwidth.rs"]
 mod bandwidth;
+#[path = "e2e/check.rs"]
+mod check;
 #[path = "e2e/choosing.rs"]
 mod choosing;
 #[path = "e2e/client.rs"]
@@ -66,6 +68,8 @@ mod explain;
 mod exposure;
 #[path = "e2e/failing.rs"]
 mod failing;
+#[path = "e2e/host_commands.rs"]
+mod host_commands;
 #[path = "e2e/hostile.rs"]
 mod hostile;
 #[path = "e2e/lifecycle.rs"]
@@ -120,5 +124,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(monitors::trials());
     trials.extend(management::trials());
     trials.extend(bad_input::trials());
+    trials.extend(check::trials());
+    trials.extend(host_commands::trials());
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -259,6 +259,10 @@ impl<'s> Reader<'s> {
                         Outcome::Kept { class, effect }
                     }
                     Ok(Said::Command(command)) if matches!(command.verb(), Verb::Show | Verb::Stat) => INERT,
+                    Ok(Said::Command(command)) if of_the_appliance(&command) => {
+                        kept = Some((keep::command(&text, &words), rank(command.verb(), command.object())));
+                        Outcome::Kept { class: Class::Stored, effect: Effect::Inert }
+                    }
                     Ok(Said::Command(command)) => {
                         parsed = Some((command, TRIES + words.len()));
                         Outcome::Refused { column: 1, refusal: Refusal::NothingToSet }
@@ -416,6 +420,17 @@ fn item(seen: Seen, lines: &mut [Line], seal: &dyn Seal) -> Item {
         Some((text, rank)) if class.is_live() => Item::Command { text, whole, class, rank },
         _ => Item::Aside { text: text.clone(), whole, class },
     }
+}
+
+/// Is it about one of the services that the appliance makes for its own management, `nshttps-127.0.0.1-443`? Saved files
+/// set and bind them, and never add them.
+fn of_the_appliance(command: &Parsed) -> bool {
+    let key =
+        command.commands().first().and_then(|c| c.arguments().find(|(row, _)| row.place == RowPlace::Key));
+    let Some((_, Value::Text(name))) = key else { return false };
+    let name = name.to_ascii_lowercase();
+    let own = name.starts_with("ns") && (name.contains("-127.0.0.1-") || name.contains("-::1l-"));
+    own && command.object() == Object::Service && waits(command.verb()) && command.verb() != Verb::Add
 }
 
 /// May a command with this verb stand before the line that adds what it names?

@@ -75,7 +75,9 @@ fn wrong_words_on_the_command_line_are_code_2() {
 }
 
 fn help_and_version_are_no_errors() {
-    for arguments in [&["--help"][..], &["--version"], &["run", "--help"], &["explain", "--help"]] {
+    for arguments in
+        [&["--help"][..], &["--version"], &["run", "--help"], &["check", "--help"], &["explain", "--help"]]
+    {
         let output = run_to_end(arguments);
         assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{arguments:?}");
         assert!(!output.stdout.is_empty());

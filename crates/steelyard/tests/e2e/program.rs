@@ -359,4 +359,5 @@ fn kernel_address(text: &str) -> SocketAddr {
 
 /// The state of a listener in /proc.
 const LISTEN: &str = "0A";
-const EXECUTABLE: &str = env!("CARGO_BIN_EXE_steelyard");
+/// The executable under test.
+pub const EXECUTABLE: &str = env!("CARGO_BIN_EXE_steelyard");

@@ -69,6 +69,30 @@ pub(super) fn head(words: &[Word], end: usize) -> Result<Head, (Refusal, usize)>
     }
 }
 
+/// What a command is called: each of its first words as the appliance writes it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Title {
+    /// `add`
+    pub(super) verb: &'static str,
+    /// `ssl` of `ssl certKey`; empty if there is none.
+    pub(super) group: &'static str,
+    /// `certKey`; empty for what has no object.
+    pub(super) object: &'static str,
+    /// So many words say that.
+    pub(super) used: usize,
+}
+
+/// What the command of these words is called; `None` if nothing is.
+pub(super) fn title(words: &[Word]) -> Option<Title> {
+    let mut reader = Reader { words, used: 0, end: 1 };
+    let verb = reader.verb().ok()?;
+    if actions().any(|action| action == verb) {
+        return Some(Title { verb, group: "", object: "", used: reader.used });
+    }
+    let (group, object) = reader.object(looks(verb)).ok()?;
+    Some(Title { verb, group, object, used: reader.used })
+}
+
 /// Is that how a command begins, with its verb in full? What stands inside a quote that was never closed may be one.
 pub(super) fn begins_command(verb: &str, object: &str) -> bool {
     verbs().any(|known| known.eq_ignore_ascii_case(verb))

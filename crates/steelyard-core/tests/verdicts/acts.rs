@@ -1,0 +1,166 @@
+//! "Honoured" is said of an option only if a test shows traffic, probes or answers that change with it: the name of that
+//! test for each option that acts.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use steelyard_core::command::read;
+use steelyard_core::config::attribute::{Effect, Resource};
+use steelyard_core::config::guard::Guards;
+use steelyard_core::config::{
+    LbGroup, LbMonitor, LbParameter, LbVserver, Member, MonitorBinding, NetProfile, NsConfig, NsHostName,
+    NsIp, NsParam, Server, Service, ServiceGroup,
+};
+use steelyard_core::snapshot::Snapshot;
+use steelyard_core::time::Time;
+
+#[test]
+fn every_option_that_acts_has_a_test_in_which_it_does() {
+    let mut acting: BTreeMap<String, &str> = BTreeMap::new();
+    add::<Server>("server", &mut acting);
+    add::<Service>("service", &mut acting);
+    add::<MonitorBinding>("monitor binding", &mut acting);
+    add::<ServiceGroup>("serviceGroup", &mut acting);
+    add::<Member>("member", &mut acting);
+    add::<LbVserver>("lb vserver", &mut acting);
+    add::<LbMonitor>("lb monitor", &mut acting);
+    add::<LbParameter>("lb parameter", &mut acting);
+    add::<LbGroup>("lb group", &mut acting);
+    add::<NsIp>("ns ip", &mut acting);
+    add::<NetProfile>("netProfile", &mut acting);
+    add::<NsConfig>("ns config", &mut acting);
+    add::<NsHostName>("ns hostName", &mut acting);
+    add::<NsParam>("ns param", &mut acting);
+    let proved: BTreeMap<String, &str> = PROOFS
+        .iter()
+        .flat_map(|(object, options, test)| options.split(' ').map(move |o| (format!("{object} {o}"), *test)))
+        .collect();
+    let unproved: Vec<&String> = acting.keys().filter(|option| !proved.contains_key(*option)).collect();
+    assert!(unproved.is_empty(), "said to act, without a test that shows it: {unproved:?}");
+    let idle: Vec<&String> = proved.keys().filter(|option| !acting.contains_key(*option)).collect();
+    assert!(idle.is_empty(), "no longer said to act: {idle:?}");
+    let tests = tests();
+    let missing: Vec<&&str> =
+        proved.values().filter(|test| !tests.contains(&format!("fn {test}("))).collect();
+    assert!(missing.is_empty(), "no such test: {missing:?}");
+}
+
+/// The virtual server balances by its backup method where its own is not carried, and by LEASTCONNECTION where neither is.
+#[test]
+fn the_backup_method_stands_in_for_one_that_is_not_carried() {
+    let method = |options: &str| {
+        let text = format!("enable ns feature LB\nadd lb vserver v HTTP 192.0.2.10 80 {options}\n");
+        let config = read(text.as_bytes(), "ns.conf").config;
+        let snapshot = Snapshot::default().next(&config, &Guards::default(), Time::ZERO);
+        snapshot.vserver("v").expect("it is added").method
+    };
+    assert_eq!(method("-lbMethod URLHASH -backupLBMethod LEASTPACKETS"), "LEASTPACKETS");
+    assert_eq!(method("-lbMethod URLHASH"), "ROUNDROBIN", "its default");
+    assert_eq!(method("-lbMethod URLHASH -backupLBMethod SOURCEIPHASH"), "LEASTCONNECTION");
+    assert_eq!(method("-lbMethod LEASTPACKETS -backupLBMethod LEASTBANDWIDTH"), "LEASTPACKETS");
+}
+
+/// Error 1325 of what is bound, once `lb parameter` says so.
+#[test]
+fn what_is_bound_stays_where_its_removal_is_not_allowed() {
+    let refused = |allowed: &str| {
+        let text = format!(
+            "enable ns feature LB\nset lb parameter -AllowBoundSvcRemoval {allowed}\nadd service s 192.0.2.11 HTTP 80\n\
+             add lb vserver v HTTP 192.0.2.10 80\nbind lb vserver v s\nrm service s\n"
+        );
+        let reading = read(text.as_bytes(), "ns.conf");
+        (
+            reading.config.services.has("s"),
+            reading.refused.iter().map(|r| r.refusal.code()).collect::<Vec<_>>(),
+        )
+    };
+    assert_eq!(refused("DISABLED"), (true, vec![1325]));
+    assert_eq!(refused("ENABLED"), (false, vec![]));
+}
+
+fn add<T: Resource>(object: &str, acting: &mut BTreeMap<String, &str>) {
+    let rows = T::rows().filter(|row| row.effect == Effect::Acts);
+    acting.extend(rows.map(|row| (format!("{object} {}", row.cli), row.cli)));
+}
+
+/// The text of every test of both crates.
+fn tests() -> String {
+    let mut text = String::new();
+    for folder in ["tests", "src", "../steelyard/tests", "../steelyard/src"] {
+        gather(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut text);
+    }
+    text
+}
+
+fn gather(folder: &Path, text: &mut String) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            gather(&path, text);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            text.push_str(&std::fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+/// Object, its options, and a test in which they act.
+const PROOFS: &[(&str, &str, &str)] = &[
+    ("server", "name IPAddress", "k05_ipv6_works_in_every_place"),
+    ("server", "state", "reverse_disabled_and_unmonitored_services_have_the_documented_states"),
+    ("service", "name serverName port", "round_robin_under_load"),
+    ("service", "serviceType", "k13_a_virtual_server_without_an_address_opens_nothing"),
+    (
+        "service",
+        "healthMonitor state",
+        "reverse_disabled_and_unmonitored_services_have_the_documented_states",
+    ),
+    (
+        "monitor binding",
+        "monitorName",
+        "m28_m36_a_service_is_down_while_its_answers_are_wrong_and_up_again_after",
+    ),
+    ("monitor binding", "monState", "a_disabled_monitor_is_not_missed"),
+    ("monitor binding", "weight", "mon_threshold_weighs_the_monitors_that_are_up"),
+    ("serviceGroup", "serviceGroupName serviceType healthMonitor state", "seeds"),
+    ("member", "serverName port weight state", "seeds"),
+    (
+        "lb vserver",
+        "name IPAddress port serviceType state",
+        "addresses_are_opened_and_closed_with_their_virtual_servers",
+    ),
+    ("lb vserver", "lbMethod", "every_method_can_be_configured_and_nothing_else"),
+    ("lb vserver", "backupLBMethod", "the_backup_method_stands_in_for_one_that_is_not_carried"),
+    ("lb vserver", "cltTimeout", "silence_between_requests_ends_silently_and_within_a_head_by_408"),
+    (
+        "lb vserver",
+        "newServiceRequest newServiceRequestUnit newServiceRequestIncrementInterval",
+        "per_second_steps_up_every_interval_and_ends_at_the_load_of_the_others",
+    ),
+    (
+        "lb monitor",
+        "monitorName type respCode httpRequest",
+        "m28_m36_a_service_is_down_while_its_answers_are_wrong_and_up_again_after",
+    ),
+    ("lb monitor", "customHeaders", "m02_m03_probes_are_whole_http_messages_with_one_host"),
+    ("lb monitor", "destIP destPort", "a_monitor_probes_where_dest_ip_and_dest_port_say"),
+    ("lb monitor", "reverse state", "reverse_disabled_and_unmonitored_services_have_the_documented_states"),
+    ("lb monitor", "LRTM", "m38_lrtm_decides_with_the_response_times_of_its_monitors"),
+    ("lb monitor", "interval", "a_shorter_interval_takes_effect_at_once"),
+    ("lb monitor", "resptimeout", "a_service_that_accepts_and_says_nothing_is_down_and_says_why"),
+    (
+        "lb monitor",
+        "retries downTime",
+        "a_dead_service_is_down_after_retries_intervals_and_probed_each_down_time",
+    ),
+    ("lb monitor", "failureRetries", "m11_retries_are_consecutive_unless_failure_retries_says_otherwise"),
+    ("lb monitor", "successRetries", "coming_up_takes_consecutive_successes_and_forgets_old_failures"),
+    ("lb parameter", "startupRRFactor", "a_factor_counts_per_service"),
+    ("lb parameter", "AllowBoundSvcRemoval", "what_is_bound_stays_where_its_removal_is_not_allowed"),
+    ("ns ip", "IPAddress netmask type", "connections_and_probes_leave_from_the_snip"),
+    ("netProfile", "name", "connections_and_probes_leave_from_the_snip"),
+    ("netProfile", "srcIP", "a_net_profile_wins_over_the_snip"),
+    ("service", "netProfile", "a_net_profile_wins_over_the_snip"),
+    ("serviceGroup", "netProfile", "a_net_profile_wins_over_the_snip"),
+    ("lb vserver", "netProfile", "a_net_profile_wins_over_the_snip"),
+    ("lb group", "name", "a_new_name_is_used_everywhere_and_keeps_its_place"),
+];
