@@ -66,3 +66,14 @@ proptest! {
         text::every_command_is_in_the_reading(&file);
     }
 }
+
+/// A short file may not stand for a configuration without bounds.
+#[test]
+fn ranges_of_a_file_have_a_bound() {
+    let lines: String = (0..30).map(|index| format!("add serviceGroup g{index}_[1-10000] HTTP\n")).collect();
+    let reading = steelyard_core::command::read(lines.as_bytes(), "x");
+    let codes: Vec<(usize, u16)> =
+        reading.refused.iter().map(|refused| (refused.place.line, refused.refusal.code())).collect();
+    assert_eq!(reading.config.service_groups.len(), 250_000);
+    assert_eq!(codes, (26..=30).map(|line| (line, 1072)).collect::<Vec<_>>());
+}

@@ -191,6 +191,8 @@ struct Reader<'s> {
     lines: Vec<Line>,
     /// Everything in the file, in order.
     seen: Vec<Seen>,
+    /// How many commands more than lines there were.
+    by_ranges: usize,
     /// Lines that name what nothing has, by that name in lower case.
     waiting: BTreeMap<String, Vec<Waiting>>,
     /// Refused lines that name what nothing has and do not wait for it.
@@ -229,6 +231,7 @@ impl<'s> Reader<'s> {
             config: Config::default(),
             lines: Vec::new(),
             seen: Vec::new(),
+            by_ranges: 0,
             waiting: BTreeMap::new(),
             unexplained: Vec::new(),
         }
@@ -259,6 +262,9 @@ impl<'s> Reader<'s> {
                         Outcome::Kept { class, effect }
                     }
                     Ok(Said::Command(command)) if matches!(command.verb(), Verb::Show | Verb::Stat) => INERT,
+                    Ok(Said::Command(command)) if !self.affords(&command) => {
+                        Outcome::Refused { column: 1, refusal: Refusal::TooManyByRanges { max: MOST_BY_RANGES } }
+                    }
                     Ok(Said::Command(command)) if of_the_appliance(&command) => {
                         kept = Some((keep::command(&text, &words), rank(command.verb(), command.object())));
                         Outcome::Kept { class: Class::Stored, effect: Effect::Inert }
@@ -318,6 +324,12 @@ impl<'s> Reader<'s> {
             parsed.seal(self.seal)?;
         }
         Ok(said)
+    }
+
+    /// May the file stand for so many commands more than it has lines?
+    fn affords(&mut self, command: &Parsed) -> bool {
+        self.by_ranges += command.commands().len() - 1;
+        self.by_ranges <= MOST_BY_RANGES
     }
 
     /// Tries a command, and then whoever waited for what it adds.
@@ -477,6 +489,8 @@ const LINE: &str = "line";
 const UNKNOWN: u16 = 1088;
 /// What came of what configures nothing.
 const INERT: Outcome = Outcome::Kept { class: Class::Inert, effect: Effect::Inert };
+/// A short file may not stand for a configuration without bounds.
+const MOST_BY_RANGES: usize = 250_000;
 /// How often a waiting command is tried besides once for each of its words: names that several kinds of objects have
 /// may wake it in vain.
 const TRIES: usize = 8;
