@@ -52,6 +52,7 @@ pub use server::Server;
 pub use service::{MonitorBinding, Service};
 pub use service_group::{Member, ServiceGroup};
 pub use service_type::{ServiceType, Transport};
+pub(crate) use table::Undoable;
 pub use table::{Keyed, Table};
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -119,6 +120,30 @@ impl Default for Config {
             net_profiles: Table::default(),
             kept: KeptLines::default(),
         }
+    }
+}
+
+impl Config {
+    /// Every table. No command that stands for several changes anything else.
+    pub(crate) fn tables(&mut self) -> [&mut dyn Undoable; 8] {
+        let Config {
+            servers,
+            services,
+            service_groups,
+            lb_vservers,
+            lb_monitors,
+            lb_groups,
+            ns_ips,
+            net_profiles,
+            lb_parameter: _,
+            features: _,
+            modes: _,
+            ns_config: _,
+            ns_host_name: _,
+            ns_param: _,
+            kept: _,
+        } = self;
+        [servers, services, service_groups, lb_vservers, lb_monitors, lb_groups, ns_ips, net_profiles]
     }
 }
 

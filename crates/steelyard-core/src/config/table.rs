@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeBounds;
 
 /// What a table can hold.
-pub trait Keyed {
+pub trait Keyed: Clone {
     /// What no two resources may share besides the name.
     type Address: Ord + Clone + PartialEq + Eq + std::fmt::Debug;
 
@@ -24,6 +24,51 @@ pub struct Table<T: Keyed> {
     next: u64,
     by_name: BTreeMap<String, u64>,
     by_address: BTreeMap<T::Address, u64>,
+    undo: Option<Undo<T>>,
+}
+
+/// What a table was when its changes began to be noted.
+#[derive(Clone, Debug)]
+struct Undo<T> {
+    next: u64,
+    /// What stood under each number that has changed since.
+    before: BTreeMap<u64, Option<T>>,
+}
+
+/// Several changes of which all are to stay, or none. Costs as much as they change, however large the table is.
+pub(crate) trait Undoable {
+    /// From here on changes can be taken back.
+    fn begin(&mut self);
+    /// They stay.
+    fn keep(&mut self);
+    /// They are taken back.
+    fn take_back(&mut self);
+}
+
+impl<T: Keyed> Undoable for Table<T> {
+    fn begin(&mut self) {
+        self.undo = Some(Undo { next: self.next, before: BTreeMap::new() });
+    }
+
+    fn keep(&mut self) {
+        self.undo = None;
+    }
+
+    fn take_back(&mut self) {
+        let Some(Undo { next, before }) = self.undo.take() else { return };
+        for number in before.keys() {
+            if let Some(item) = self.items.remove(number) {
+                self.by_name.remove(&item.name().to_ascii_lowercase());
+                item.address_key().map(|address| self.by_address.remove(&address));
+            }
+        }
+        for (number, item) in before.into_iter().filter_map(|(number, item)| Some((number, item?))) {
+            self.by_name.insert(item.name().to_ascii_lowercase(), number);
+            item.address_key().map(|address| self.by_address.insert(address, number));
+            self.items.insert(number, item);
+        }
+        self.next = next;
+    }
 }
 
 /// All of a table, in order of creation.
@@ -91,6 +136,7 @@ impl<T: Keyed> Table<T> {
     /// Takes the resource called `name` away.
     pub(crate) fn remove(&mut self, name: &str) -> Option<T> {
         let number = self.by_name.remove(&name.to_ascii_lowercase())?;
+        self.note(number);
         let item = self.items.remove(&number)?;
         if let Some(address) = item.address_key() {
             self.by_address.remove(&address);
@@ -100,12 +146,23 @@ impl<T: Keyed> Table<T> {
 
     /// Changes the resource called `name`; the change leaves its name and address alone.
     pub(crate) fn change(&mut self, name: &str, change: impl FnOnce(&mut T)) {
-        if let Some(item) = self.by_name.get(&name.to_ascii_lowercase()).and_then(|n| self.items.get_mut(n)) {
+        let Some(&number) = self.by_name.get(&name.to_ascii_lowercase()) else { return };
+        self.note(number);
+        if let Some(item) = self.items.get_mut(&number) {
             change(item);
         }
     }
 
+    /// Notes what stands under a number before it changes.
+    fn note(&mut self, number: u64) {
+        let items = &self.items;
+        if let Some(undo) = &mut self.undo {
+            undo.before.entry(number).or_insert_with(|| items.get(&number).cloned());
+        }
+    }
+
     fn put(&mut self, number: u64, item: T) {
+        self.note(number);
         if let Some(address) = self.items.get(&number).and_then(Keyed::address_key) {
             self.by_address.remove(&address);
         }
@@ -128,7 +185,13 @@ impl<T: Keyed + Eq> Eq for Table<T> {}
 
 impl<T: Keyed> Default for Table<T> {
     fn default() -> Table<T> {
-        Table { items: BTreeMap::new(), next: 0, by_name: BTreeMap::new(), by_address: BTreeMap::new() }
+        Table {
+            items: BTreeMap::new(),
+            next: 0,
+            by_name: BTreeMap::new(),
+            by_address: BTreeMap::new(),
+            undo: None,
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use super::refusal::Refusal;
 use super::resolve::{exists, such};
 use super::{Command, Object, Verb};
 use crate::config::attribute::{Change, Place, Resource, Value};
-use crate::config::{Config, Keyed, Table};
+use crate::config::{Config, Keyed, Table, Undoable};
 use group::{add_service_group, bind_service_group, set_service_group};
 use host::{add_server, add_service, bind_service, set_server, set_service};
 use lb_group::bind_lb_group;
@@ -130,14 +130,21 @@ pub(super) fn apply_all(config: &mut Config, commands: &[Command]) -> Result<Don
     if let [command] = commands {
         return apply(config, command);
     }
-    let mut copy = config.clone();
+    config.tables().into_iter().for_each(Undoable::begin);
     let mut all = Done::default();
     for command in commands {
-        let done = apply(&mut copy, command)?;
-        let new = done.warnings.into_iter().filter(|warning| !all.warnings.contains(warning));
-        all.warnings.extend(new.collect::<Vec<_>>());
+        match apply(config, command) {
+            Ok(done) => {
+                let new = done.warnings.into_iter().filter(|warning| !all.warnings.contains(warning));
+                all.warnings.extend(new.collect::<Vec<_>>());
+            }
+            Err(refusal) => {
+                config.tables().into_iter().for_each(Undoable::take_back);
+                return Err(refusal);
+            }
+        }
     }
-    *config = copy;
+    config.tables().into_iter().for_each(Undoable::keep);
     Ok(all)
 }
 
