@@ -262,9 +262,10 @@ impl<'s> Reader<'s> {
                         Outcome::Kept { class, effect }
                     }
                     Ok(Said::Command(command)) if matches!(command.verb(), Verb::Show | Verb::Stat) => INERT,
-                    Ok(Said::Command(command)) if !self.affords(&command) => {
-                        Outcome::Refused { column: 1, refusal: Refusal::TooManyByRanges { max: MOST_BY_RANGES } }
-                    }
+                    Ok(Said::Command(command)) if !self.affords(&command) => Outcome::Refused {
+                        column: 1,
+                        refusal: Refusal::TooManyByRanges { max: MOST_BY_RANGES },
+                    },
                     Ok(Said::Command(command)) if of_the_appliance(&command) => {
                         kept = Some((keep::command(&text, &words), rank(command.verb(), command.object())));
                         Outcome::Kept { class: Class::Stored, effect: Effect::Inert }
