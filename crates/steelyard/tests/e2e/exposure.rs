@@ -2,6 +2,8 @@
 //! established client; the reason is told at the start and by management, and `--expose` opens it all the same.
 
 use libtest_mimic::Trial;
+use steelyard_core::config::LbVserver;
+use steelyard_core::config::attribute::{Effect, Kind, Resource};
 
 use crate::client::{Client, page};
 use crate::place::Place;
@@ -11,6 +13,7 @@ use crate::service::{TestService, wait_for};
 pub fn trials() -> Vec<Trial> {
     trials![
         each_guard_keeps_its_virtual_server_shut,
+        each_option_that_decides_who_gets_in_keeps_it_shut,
         a_global_guard_keeps_everything_shut,
         an_exposed_virtual_server_is_served,
         a_guard_that_comes_by_reload_shuts_and_one_that_goes_opens,
@@ -78,6 +81,44 @@ fn each_guard_keeps_its_virtual_server_shut() {
     }
 }
 
+/// Every option that the rows call so, one virtual server each, beside one that has it at its default.
+fn each_option_that_decides_who_gets_in_keeps_it_shut() {
+    let place = Place::new();
+    let ip = place.ip();
+    let _s = TestService::named(place.service(1), "s");
+    let deciding: Vec<_> =
+        LbVserver::ATTRIBUTES.iter().filter(|a| a.row.effect == Effect::Exposure).collect();
+    assert!(deciding.len() >= 7, "{}", deciding.len());
+    let mut lines = String::new();
+    for (nth, attribute) in deciding.iter().enumerate() {
+        let value = match attribute.row.kind {
+            Kind::OnOff => "ON",
+            Kind::Number { .. } => "7",
+            Kind::Expression { .. } => "\"CLIENT.IP.SRC.IN_SUBNET(10.0.0.0/8)\"",
+            _ => "x",
+        };
+        let port = 8010 + nth;
+        let option = attribute.row.cli;
+        lines +=
+            &format!("add lb vserver o{nth} HTTP {ip} {port} -{option} {value}\nbind lb vserver o{nth} s\n");
+    }
+    lines += &format!(
+        "add lb vserver same HTTP {ip} 8002 -Authentication OFF -authn401 OFF -Listenpolicy None -td 0\n"
+    );
+    let program = Program::launch(&place, &with(&place, &lines));
+    assert_eq!(program.errors(), "");
+    for (nth, attribute) in deciding.iter().enumerate() {
+        let reason = text(&program.stat("lbvserver")[nth + 2], "reason");
+        let option = format!("-{} ", attribute.row.cli);
+        assert!(reason.starts_with("exposure: ") && reason.contains(&option), "{option}: {reason}");
+    }
+    assert_eq!(
+        program.listening(),
+        [place.vserver(0), place.vserver(1), place.vserver(2), place.nitro()],
+        "those without"
+    );
+}
+
 fn a_global_guard_keeps_everything_shut() {
     for lines in [
         "add responder policy p TRUE DROP\nbind responder global p 10 END -type REQ_DEFAULT",
@@ -129,10 +170,12 @@ fn a_type_or_port_that_is_not_carried_is_never_served_in_clear() {
     let place = Place::new();
     let ip = place.ip();
     let _s = TestService::named(place.service(1), "s");
-    let lines = format!("add lb vserver tls SSL {ip} 8002\nbind lb vserver tls s\n");
+    let lines = format!("add lb vserver tls SSL {ip} 8002\nadd lb vserver any HTTP {ip} *\n");
     let program = Program::launch_with(&place, &with(&place, &lines), &["--expose", "tls"]);
     let line = program.wait_for_line(&format!("tls  {ip}:8002  "));
     assert!(line.ends_with("DOWN: this version does not carry SSL"), "{line}");
+    let line = program.wait_for_line("any  ");
+    assert!(line.ends_with("DOWN: this version serves no port *"), "{line}");
     assert_eq!(program.listening(), [place.vserver(0), place.vserver(1), place.nitro()]);
     assert_eq!(page(place.vserver(0)), "s");
 }
