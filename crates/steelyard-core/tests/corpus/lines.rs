@@ -63,6 +63,12 @@ fn quoted(text: &str, quote: char) -> (String, &str) {
     (word, "")
 }
 
+/// Is the first the second with its secrets hidden?
+pub fn is_masked(masked: &str, line: &str) -> bool {
+    let (masked, line) = (words(masked), words(line));
+    masked.len() == line.len() && masked.iter().zip(&line).all(|(shown, word)| shown == MASK || shown == word)
+}
+
 /// A command without a prompt before it and without backslashes at the ends of its lines, line by line.
 pub fn joined(text: &str) -> Vec<String> {
     let command = match text.split_once("> ") {
@@ -152,6 +158,8 @@ pub fn forward(text: &str) -> BTreeSet<(String, String, String, String)> {
     forward
 }
 
+/// What stands for a secret.
+pub const MASK: &str = "********";
 /// Where it is given, it need not be written.
 const DEFAULT_REQUEST: &str = "HEAD /";
 /// First words of commands whose object has two.
