@@ -249,3 +249,10 @@ fn a_refused_line_is_refused_there_too_or_changes_traffic() {
     assert_eq!(judgement.findings[0].column, "add lb vserver v HTTP ".len() + 1);
     assert_eq!(judgement.findings[1].command, "(no command)", "anything may stand there");
 }
+
+#[test]
+fn a_net_profile_is_honoured_with_an_address_and_not_with_a_set_of_them() {
+    let judgement = judged("add netProfile one -srcIP 10.1.1.102\nadd netProfile many -srcIP an_ipset\n");
+    assert_eq!(findings(&judgement, 1).count(), 0);
+    assert_eq!(findings(&judgement, 2).map(|f| f.consequence).collect::<Vec<_>>(), [Consequence::Traffic]);
+}

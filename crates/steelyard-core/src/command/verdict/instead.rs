@@ -144,7 +144,6 @@ const VSERVER: Sentences = &[
         ],
     ),
     ("no setting comes from such a profile", &["lbprofilename"]),
-    ("connections to services leave from the address that the host chooses", &["netprofile"]),
     ("answers are not cached", &["cacheable", "cachevserver"]),
     ("nothing is bound by itself in any case", &["nodefaultbindings"]),
     (
@@ -182,7 +181,6 @@ const SERVICE: Sentences = &[
     ("what lies on the way to the service is not watched", &["pathmonitor", "pathmonitorindv"]),
     ("a service that is DOWN gets no requests", &["accessdown"]),
     ("monitors close their connections in their own way", &["monconnectionclose"]),
-    ("connections and probes leave from the address that the host chooses", &["netprofile"]),
     ("nothing is inspected: the service is not used", &["contentinspectionprofilename"]),
     ("GSLB is not carried", &["gslb"]),
     ("decrypted traffic goes nowhere: TLS is not carried", &["cleartextport"]),
@@ -210,7 +208,7 @@ const MONITOR: Sentences = &[
     ("response times are not compared with what was learnt", &["deviation"]),
     ("probes go to the service itself", &["transparent", "iptunnel", "tos", "tosid"]),
     ("probes go in clear, not through TLS", &["secure", "sslprofile"]),
-    ("probes leave from the address that the host chooses", &["netprofile"]),
+    ("probes leave from where the connections of the service do", &["netprofile"]),
     ("no answer takes the service out of service slowly", &["trofscode", "trofsstring"]),
     ("no expression is evaluated", &["evalrule"]),
 ];
@@ -246,7 +244,7 @@ const PARAMETER: Sentences = &[
 ];
 
 const NET_PROFILE: Sentences = &[
-    ("connections and probes leave from the address that the host chooses", &["srcip", "srcippersistency"]),
+    ("there is one source address for all clients", &["srcippersistency"]),
     ("addresses are not translated here", &["overridelsn"]),
     ("answers go by the host's routes", &["mbf"]),
     (

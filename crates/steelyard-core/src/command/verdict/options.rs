@@ -179,6 +179,7 @@ impl Applied<'_> {
     /// What is known by a domain name, or meant for every port.
     fn not_reached(&self, row: &Row, value: &Value) -> Option<&'static str> {
         match (self.command.object(), row.nitro, value) {
+            (Object::NetProfile, "srcip", Value::Host(Host::Server(_))) => Some(NO_SET),
             (Object::Server, "ipaddress", Value::Host(Host::Server(_))) => {
                 Some("domain names are not resolved: services on this server are DOWN")
             }
@@ -370,6 +371,8 @@ fn shown(row: &Row, value: &Value) -> String {
     text
 }
 
+const NO_SET: &str =
+    "a set of addresses is not carried: connections leave from the SNIP, else from where the host chooses";
 const NOT_RUN: &str = "not run: the monitor is UNKNOWN and does not count, and a service without another one is probed by tcp-default";
 const FOREIGN: &str = "the appliance encrypted it with a key that is not here: until --secrets gives it, the monitor is UNKNOWN";
 const GUARDING_POLICY: &str = "the policy decides who gets in and is not carried out: what it guards stays closed unless --expose names it";
