@@ -173,6 +173,31 @@ fn an_access_list_is_exposure_if_it_denies() {
 }
 
 #[test]
+fn a_source_address_that_the_host_lacks_is_traffic() {
+    let text = format!(
+        "{SITE}add ns ip 192.0.2.7 255.255.255.0 -type SNIP\nadd ns ip 192.0.2.8 255.255.255.0\n\
+        add netProfile here -srcIP 192.0.2.7\nadd netProfile away -srcIP 192.0.2.9\n"
+    );
+    let reading = read(text.as_bytes(), "ns.conf");
+    let mut judgement = judge(&reading);
+    judgement.look_at_host(&reading, &|ip| Some(ip.to_string() == "192.0.2.7"));
+    let told: Vec<(&str, Verdict, Consequence, bool)> = judgement
+        .findings
+        .iter()
+        .filter(|finding| finding.line >= 6)
+        .map(|f| (f.command.as_str(), f.verdict, f.consequence, f.reason.contains("this host does not have")))
+        .collect();
+    let expected = [
+        ("add ns ip", Verdict::Host, Consequence::None, false),
+        ("add ns ip", Verdict::Host, Consequence::Traffic, true),
+        ("add netProfile", Verdict::Partial, Consequence::Traffic, true),
+    ];
+    assert_eq!(told, expected);
+    let verdicts: Vec<Verdict> = judgement.lines[5..].iter().map(|(_, verdict)| *verdict).collect();
+    assert_eq!(verdicts, [Verdict::Host, Verdict::Host, Verdict::Honoured, Verdict::Partial]);
+}
+
+#[test]
 fn lines_about_the_host_have_its_command() {
     let text = "add ns ip 10.0.0.5 255.255.255.0\nadd route 0.0.0.0 0.0.0.0 10.0.0.1\nset interface 0/1 -throughput 0\nset ns hostName lb1\nset ns config -IPAddress 10.0.0.9 -netmask 255.255.255.0\n";
     let judgement = judged(text);

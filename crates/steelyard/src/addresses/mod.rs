@@ -67,6 +67,12 @@ pub struct Addresses {
     released: Cell<bool>,
 }
 
+/// Whether this host has an address, as far as can be known.
+pub fn known() -> impl Fn(IpAddr) -> Option<bool> {
+    let netlink = Netlink::open().ok();
+    move |ip| netlink.as_ref()?.is_local(ip).ok()
+}
+
 impl Addresses {
     /// # Errors
     /// [`Fault::Vip`]: the interface does not exist, or the process may not do what it would have to.

@@ -14,6 +14,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use steelyard_core::command::verdict::{Consequence, Judgement, Verdict, judge};
 
+use crate::addresses;
 use crate::fault::Fault;
 use crate::read;
 
@@ -39,7 +40,9 @@ enum Format {
 /// # Errors
 /// [`Fault::Unreadable`].
 pub fn run(args: &CheckArgs) -> Result<ExitCode, Fault> {
-    let judgement = judge(&read::reading(&args.file)?);
+    let reading = read::reading(&args.file)?;
+    let mut judgement = judge(&reading);
+    judgement.look_at_host(&reading, &addresses::known());
     let mut out = std::io::stdout().lock();
     let report = match args.format {
         Format::Text => {

@@ -8,6 +8,7 @@ mod instead;
 mod kept;
 mod options;
 mod site;
+mod source;
 mod stored;
 mod whole;
 
