@@ -13,7 +13,7 @@ use crate::corpus::corpus;
 
 #[test]
 fn every_real_file_has_its_golden_verdicts() {
-    let Some(samples) = corpus("every_real_file_has_its_golden_verdicts") else { return };
+    let Some(samples) = corpus() else { return };
     let update = std::env::var_os("UPDATE").is_some();
     let mut differing = Vec::new();
     for sample in samples {
@@ -31,7 +31,7 @@ fn every_real_file_has_its_golden_verdicts() {
 /// README says what becomes of the lines of all files together.
 #[test]
 fn the_readme_has_the_totals() {
-    let Some(samples) = corpus("the_readme_has_the_totals") else { return };
+    let Some(samples) = corpus() else { return };
     let mut totals = vec![0; 1 + Verdict::ALL.len()];
     for sample in &samples {
         let judgement = judge(&read(&sample.bytes, "ns.conf"));
@@ -60,7 +60,7 @@ fn the_readme_has_the_totals() {
 /// The verdicts of a file add up to its lines, and a line is as bad as its worst finding.
 #[test]
 fn verdicts_add_up_and_follow_from_their_findings() {
-    let Some(samples) = corpus("verdicts_add_up_and_follow_from_their_findings") else { return };
+    let Some(samples) = corpus() else { return };
     for sample in samples {
         let judgement = judge(&read(&sample.bytes, "ns.conf"));
         let sum: usize = Verdict::ALL.iter().map(|verdict| judgement.count(*verdict)).sum();

@@ -9,7 +9,7 @@ use crate::corpus::{Sample, corpus};
 
 #[test]
 fn verdicts_agree_with_the_record() {
-    let Some(samples) = corpus("verdicts_agree_with_the_record") else { return };
+    let Some(samples) = corpus() else { return };
     let mut wrong = Vec::new();
     for sample in &samples {
         let lines = sample.lines();
@@ -31,7 +31,7 @@ fn verdicts_agree_with_the_record() {
 
 #[test]
 fn the_number_of_commands_is_what_another_count_gives() {
-    let Some(samples) = corpus("the_number_of_commands_is_what_another_count_gives") else { return };
+    let Some(samples) = corpus() else { return };
     for sample in &samples {
         let joined = JOINED.iter().find(|(name, _)| *name == sample.name).map_or(0, |(_, count)| *count);
         let counted = counted(sample) - joined;
