@@ -62,7 +62,7 @@ fn virtual_server(n: usize, keys: Keys) -> VirtualServer {
             let weight = if keys == Keys::Ties { 1 } else { 1 + random.below(100) as u32 };
             let service = Service::among(&mut lines, &format!("s{number}"), address);
             service.set_state(State::Up, Time::ZERO);
-            Bound { service, weight }
+            Bound::new(service, weight)
         })
         .collect();
     let name = if keys == Keys::Ties { "LEASTCONNECTION" } else { "LEASTRESPONSETIME" };

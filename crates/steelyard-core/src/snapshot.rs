@@ -4,6 +4,8 @@
 //! with its counters; the rest is new. A virtual server whose services, weights and method did not change keeps its
 //! picker; otherwise another one takes over from it.
 
+mod terms;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
@@ -152,23 +154,27 @@ impl Snapshot {
         for binding in &vserver.bindings {
             match binding {
                 LbBinding::Service { name, weight, .. } => {
-                    let carried = config.services.find(name).is_some_and(|s| s.is_carried());
-                    let service = self.service(name).filter(|_| carried).map(Arc::clone);
-                    ring.extend(service.map(|service| Bound { service, weight: *weight }));
+                    let configured = config.services.find(name).filter(|s| s.is_carried());
+                    let live = self.service(name).map(Arc::clone);
+                    ring.extend(configured.zip(live).map(|(configured, service)| {
+                        let terms = Arc::new(terms::of_service(configured, &config.ns_param));
+                        Bound { service, weight: *weight, terms }
+                    }));
                 }
                 LbBinding::ServiceGroup { name, .. } => {
                     let group = config.service_groups.find(name).filter(|g| g.service_type.is_carried());
-                    ring.extend(group.into_iter().flat_map(|g| self.members(g)));
+                    ring.extend(group.into_iter().flat_map(|g| self.members(g, config)));
                 }
             }
         }
         ring
     }
 
-    fn members(&self, group: &ServiceGroup) -> Vec<Bound> {
+    fn members(&self, group: &ServiceGroup, config: &Config) -> Vec<Bound> {
+        let terms = Arc::new(terms::of_group(group, &config.ns_param));
         let live = |member: &crate::config::Member| {
             let service = self.service(&member_name(&group.name, &member.server, member.port))?;
-            Some(Bound { service: Arc::clone(service), weight: member.weight })
+            Some(Bound { service: Arc::clone(service), weight: member.weight, terms: Arc::clone(&terms) })
         };
         group.members.iter().filter(|member| member.is_carried()).filter_map(live).collect()
     }

@@ -69,7 +69,7 @@ fn picker(services: usize, log_bytes: usize) -> Arc<Picker> {
     let service = |n: usize| Service::new(&n.to_string(), address, State::Up);
     let setup = Setup {
         method: method("LEASTCONNECTION").unwrap(),
-        services: (0..services).map(|n| Bound { service: service(n), weight: 1 + n as u32 % 3 }).collect(),
+        services: (0..services).map(|n| Bound::new(service(n), 1 + n as u32 % 3)).collect(),
         startup_factor: 1,
         slow_start: None,
         budget: Budget::new(log_bytes),

@@ -187,7 +187,7 @@ impl Groups {
 }
 
 fn picker(name: &str, services: &[Arc<Service>], ring: &[usize]) -> Arc<Picker> {
-    let bound = ring.iter().map(|s| Bound { service: services[*s].clone(), weight: 1 });
+    let bound = ring.iter().map(|s| Bound::new(services[*s].clone(), 1));
     let setup = Setup {
         method: method(name).unwrap(),
         services: bound.collect(),

@@ -118,7 +118,7 @@ fn undo(values: &mut [Value], position: usize, change: impl FnOnce(&mut Value)) 
 }
 
 impl Value {
-    fn row(self, Bound { service, weight }: &Bound, rule: Rule) -> Row {
+    fn row(self, Bound { service, weight, .. }: &Bound, rule: Rule) -> Row {
         let (metric, key) = match rule {
             Rule::RoundRobin => (self.turns, round(self.turns, *weight)),
             Rule::Method | Rule::LeastConnection => (self.metric, key(self.metric, *weight)),

@@ -15,6 +15,7 @@ use crate::balance::ring::Ring;
 use crate::balance::setup::{Bound, Setup};
 use crate::balance::slot::Slot;
 use crate::balance::startup::StartupReason;
+use crate::service::terms::Terms;
 use crate::service::{Binding, Service, Watch};
 use crate::sync::{Arc, AtomicUsize, Mutex, MutexGuard, Ordering};
 use crate::time::Time;
@@ -97,7 +98,9 @@ impl Picker {
     /// Would a picker of this setup decide like this one?
     pub fn is_set_up_as(&self, setup: &Setup) -> bool {
         let own = &self.setup;
-        let same = |a: &Bound, b: &Bound| Arc::ptr_eq(&a.service, &b.service) && a.weight == b.weight;
+        let same = |a: &Bound, b: &Bound| {
+            Arc::ptr_eq(&a.service, &b.service) && a.weight == b.weight && a.terms == b.terms
+        };
         own.method.name == setup.method.name
             && own.startup_factor == setup.startup_factor
             && own.slow_start == setup.slow_start
@@ -142,6 +145,11 @@ impl Picker {
     /// The service at `position`.
     pub fn service(&self, position: usize) -> &Arc<Service> {
         &self.setup.services[position].service
+    }
+
+    /// On what terms the service at `position` is used.
+    pub fn terms(&self, position: usize) -> &Terms {
+        &self.setup.services[position].terms
     }
 
     /// A transaction of the service at `position` has ended.

@@ -5,6 +5,7 @@ use crate::balance::Method;
 use crate::balance::log::Budget;
 use crate::balance::slow_start::SlowStart;
 use crate::service::Service;
+use crate::service::terms::Terms;
 use crate::sync::Arc;
 
 /// What a picker decides by.
@@ -28,4 +29,13 @@ pub struct Bound {
     pub service: Arc<Service>,
     /// Its weight there, 1 to 100.
     pub weight: u32,
+    /// On what terms it is used.
+    pub terms: Arc<Terms>,
+}
+
+impl Bound {
+    /// A service on the terms that hold where nothing is said of them.
+    pub fn new(service: Arc<Service>, weight: u32) -> Bound {
+        Bound { service, weight, terms: Arc::default() }
+    }
 }

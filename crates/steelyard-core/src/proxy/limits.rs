@@ -36,8 +36,6 @@ pub struct Limits {
     pub connect_us: u64,
     /// A request head must be complete this long after its first byte.
     pub head_us: u64,
-    /// A service that is silent for longer has failed (`svrTimeout` of NetScaler: 360 s).
-    pub server_us: u64,
 }
 
 impl Default for Limits {
@@ -58,7 +56,6 @@ impl Default for Limits {
             fresh_us: SECOND_US,
             connect_us: 4 * SECOND_US,
             head_us: 10 * SECOND_US,
-            server_us: 360 * SECOND_US,
         }
     }
 }

@@ -6,6 +6,7 @@
 use crate::proxy::limits::Limits;
 use crate::proxy::refusal::Refusal;
 use crate::service::Service;
+use crate::service::terms::Terms;
 use crate::sync::Arc;
 use crate::time::Time;
 use crate::vserver::VirtualServer;
@@ -91,6 +92,16 @@ impl Transaction {
     /// The service that has the transaction.
     pub fn service(&self) -> Option<&Arc<Service>> {
         self.assigned.as_ref().map(Assigned::service)
+    }
+
+    /// On what terms it is used.
+    pub fn terms(&self) -> Option<&Terms> {
+        self.assigned.as_ref().map(Assigned::terms)
+    }
+
+    /// For how long the service may be silent.
+    pub fn server_patience_us(&self) -> u64 {
+        self.terms().and_then(|terms| terms.server_timeout_us).unwrap_or(u64::MAX)
     }
 
     /// `bytes` of the request were handed over; `open` when the connection was up already, so that they are on

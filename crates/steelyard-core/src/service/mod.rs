@@ -5,6 +5,7 @@
 
 pub mod hot;
 pub mod source;
+pub mod terms;
 
 use std::net::SocketAddr;
 

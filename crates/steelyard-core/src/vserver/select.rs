@@ -2,6 +2,7 @@
 
 use crate::balance::decision::Decision;
 use crate::balance::picker::Picker;
+use crate::service::terms::Terms;
 use crate::service::{Service, State};
 use crate::sync::{Arc, Ordering};
 use crate::time::Time;
@@ -61,6 +62,11 @@ impl Assigned {
     /// The service that was chosen.
     pub fn service(&self) -> &Arc<Service> {
         self.picker.service(self.position)
+    }
+
+    /// On what terms it is used.
+    pub fn terms(&self) -> &Terms {
+        self.picker.terms(self.position)
     }
 
     /// The first byte of the final (non-1xx) response head arrived `ttfb_us` after the last byte of the request head

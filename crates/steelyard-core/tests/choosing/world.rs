@@ -118,7 +118,7 @@ fn build(plan: &Plan, services: &[Arc<Service>], seat: &Arc<Seat>, now: Time) ->
     let bound = services.iter().zip(&plan.weights);
     let setup = Setup {
         method: method(plan.method).expect("a method"),
-        services: bound.map(|(s, w)| Bound { service: Arc::clone(s), weight: *w }).collect(),
+        services: bound.map(|(s, w)| Bound::new(Arc::clone(s), *w)).collect(),
         startup_factor: plan.startup_factor,
         slow_start: plan.slow_start,
         budget: Budget::new(ALL_LOGS_BYTES),

@@ -301,7 +301,7 @@ impl Session {
     pub(super) fn touch(&mut self, now: Time, cx: &mut Context<'_, impl Io>) {
         let client_us = u64::from(self.vserver.client_timeout_s) * SECOND_US;
         let patience_us = match self.stage {
-            Stage::Exchange if !self.waits_for_client() => cx.parts.limits.server_us,
+            Stage::Exchange if !self.waits_for_client() => self.exchange.transaction.server_patience_us(),
             // `cltTimeout 0`: never.
             _ if client_us == 0 => u64::MAX,
             _ => client_us,

@@ -1,0 +1,51 @@
+//! From the options of a service or a group to the terms on which it is used.
+
+use crate::config::{NsParam, Service, ServiceGroup};
+use crate::service::terms::Terms;
+use crate::time::SECOND_US;
+
+/// The terms of a service.
+pub(super) fn of_service(service: &Service, global: &NsParam) -> Terms {
+    Terms {
+        server_timeout_us: timeout_us(service.svr_timeout_s),
+        max_client: limit(service.max_client),
+        max_requests: limit(service.max_req),
+        max_bandwidth_kbps: limit(service.max_bandwidth),
+        client_ip: client_ip(service.client_ip, &service.client_ip_header, global),
+        client_keep_alive: service.client_keep_alive,
+        surge_protection: service.surge_protection,
+        down_state_flush: service.down_state_flush,
+    }
+}
+
+/// The terms of a group's members.
+pub(super) fn of_group(group: &ServiceGroup, global: &NsParam) -> Terms {
+    Terms {
+        server_timeout_us: timeout_us(group.svr_timeout_s),
+        max_client: limit(group.max_client),
+        max_requests: limit(group.max_req),
+        max_bandwidth_kbps: limit(group.max_bandwidth),
+        client_ip: client_ip(group.client_ip, &group.client_ip_header, global),
+        client_keep_alive: group.client_keep_alive,
+        surge_protection: group.surge_protection,
+        down_state_flush: group.down_state_flush,
+    }
+}
+
+fn timeout_us(seconds: u32) -> Option<u64> {
+    (seconds > 0).then(|| u64::from(seconds) * SECOND_US)
+}
+
+/// 0 is no limit.
+fn limit(value: u32) -> Option<u32> {
+    (value > 0).then_some(value)
+}
+
+/// `spec/methods.md` ruling 11: the service's own name, else the global one, else `client-ip`.
+fn client_ip(on: bool, name: &str, global: &NsParam) -> Option<Box<str>> {
+    let names = [name, &global.client_ip_header, DEFAULT_NAME];
+    let name = names.into_iter().find(|name| !name.is_empty())?;
+    (on || global.client_ip).then(|| name.into())
+}
+
+const DEFAULT_NAME: &str = "client-ip";
