@@ -24,11 +24,13 @@ pub fn targets(config: &Config, snapshot: &Snapshot, key: &dyn Unseal) -> Vec<Ta
     for service in config.services.iter() {
         let Some(live) = snapshot.service(&service.name) else { continue };
         let enabled = service.enabled && server_enabled(&service.server);
-        let monitors = monitors(config, &service.monitors, key, &mut kinds);
+        let bound = Bound::of(config, &service.monitors, key);
+        let monitors = monitors(bound, service.monitor_threshold, &mut kinds);
         targets.push(monitors.target(live, watched(enabled, service.health_monitor)));
     }
     for group in config.service_groups.iter() {
-        let monitors = monitors(config, &group.monitors, key, &mut kinds);
+        let bound = Bound::of(config, &group.monitors, key);
+        let monitors = monitors(bound, group.monitor_threshold, &mut kinds);
         for member in &group.members {
             let name = member_name(&group.name, &member.server, member.port);
             let Some(live) = snapshot.service(&name) else { continue };
@@ -46,14 +48,8 @@ struct Monitors {
     threshold: u32,
 }
 
-fn monitors(
-    config: &Config,
-    bindings: &[MonitorBinding],
-    key: &dyn Unseal,
-    kinds: &mut BTreeMap<String, Kind>,
-) -> Monitors {
-    let bound = Bound::of(config, bindings, key);
-    let threshold = bound.threshold(0);
+fn monitors(bound: Bound<'_>, threshold: u32, kinds: &mut BTreeMap<String, Kind>) -> Monitors {
+    let threshold = bound.threshold(threshold);
     let spec = |(monitor, binding): (&LbMonitor, MonitorBinding)| {
         let kind = kinds.entry(monitor.name.to_ascii_lowercase()).or_insert_with(|| kind(monitor)).clone();
         (Arc::new(spec(monitor, kind, binding.enabled)), binding.weight)

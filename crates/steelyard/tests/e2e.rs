@@ -98,6 +98,8 @@ mod secrets;
 mod selection;
 #[path = "e2e/service.rs"]
 mod service;
+#[path = "e2e/states.rs"]
+mod states;
 
 #[path = "../../../ci/program.rs"]
 mod installed;
@@ -117,6 +119,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(lifecycle::trials());
     trials.extend(reloading::trials());
     trials.extend(exposure::trials());
+    trials.extend(states::trials());
     trials.extend(selection::trials());
     trials.extend(secrets::trials());
     trials.extend(measured::trials());

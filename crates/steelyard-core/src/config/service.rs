@@ -74,7 +74,7 @@ resource! {
         access_down: bool = false, Option("accessDown", "accessdown", Kind::YesNo).traffic();
         /// Least sum of the weights of monitors that are UP; 0 asks for all of them.
         monitor_threshold: u32 = 0,
-            Option("monThreshold", "monthreshold", Kind::Number { min: 0, max: 65_535 }).traffic();
+            Option("monThreshold", "monthreshold", Kind::Number { min: 0, max: 65_535 });
         /// DISABLED takes it out of service.
         enabled: bool = true, Option("state", "state", Kind::Switch).at_add();
         /// DISABLED: transactions under way may end when it goes DOWN.

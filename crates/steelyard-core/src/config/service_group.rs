@@ -62,7 +62,7 @@ resource! {
         max_bandwidth: u32 = 0, Option("maxBandwidth", "maxbandwidth", MAX_BANDWIDTH).traffic();
         /// Least sum of the weights of monitors that are UP; 0 asks for all of them.
         monitor_threshold: u32 = 0,
-            Option("monThreshold", "monthreshold", Kind::Number { min: 0, max: 65_535 }).traffic();
+            Option("monThreshold", "monthreshold", Kind::Number { min: 0, max: 65_535 });
         /// DISABLED takes every member out of service.
         enabled: bool = true, Option("state", "state", Kind::Switch).at_add();
         /// DISABLED: transactions under way may end when a member goes DOWN.

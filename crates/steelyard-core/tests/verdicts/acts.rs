@@ -121,6 +121,8 @@ const PROOFS: &[(&str, &str, &str)] = &[
     ),
     ("monitor binding", "monState", "a_disabled_monitor_is_not_missed"),
     ("monitor binding", "weight", "mon_threshold_weighs_the_monitors_that_are_up"),
+    ("service", "monThreshold", "the_weights_of_the_monitors_that_are_up_must_reach_mon_threshold"),
+    ("serviceGroup", "monThreshold", "the_weights_of_the_monitors_that_are_up_must_reach_mon_threshold"),
     ("serviceGroup", "serviceGroupName serviceType healthMonitor state", "seeds"),
     ("member", "serverName port weight state", "seeds"),
     (

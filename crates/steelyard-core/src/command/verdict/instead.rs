@@ -177,7 +177,6 @@ const SERVICE: Sentences = &[
     ("there is no surge protection: requests are not queued", &["sp", "sc"]),
     ("no persistence asks for the service by that name", &["customserverid"]),
     ("methods that use it are not carried", &["hashid"]),
-    ("monitors count alike: their weights are not added up", &["monthreshold"]),
     ("what lies on the way to the service is not watched", &["pathmonitor", "pathmonitorindv"]),
     ("a service that is DOWN gets no requests", &["accessdown"]),
     ("monitors close their connections in their own way", &["monconnectionclose"]),
