@@ -407,6 +407,18 @@ fn probes(kind: &Kind) -> (Vec<String>, Vec<(String, u16)>) {
             vec![String::new(), "a b".to_owned(), "t".repeat(max)],
             vec![("t".repeat(max + 1), 1106), ("one|two".to_owned(), 1112)],
         ),
+        Kind::FieldName => (
+            own(&["", "X-Forwarded-For", "client_ip", "!#$%&'*+.^`~9", &"n".repeat(127)]),
+            coded(&[
+                ("X Client", 1097),
+                ("X-Client:", 1097),
+                ("Host", 1097),
+                ("content-length", 1097),
+                ("Transfer-Encoding", 1097),
+                ("Connection", 1097),
+                (&"n".repeat(128), 1106),
+            ]),
+        ),
         Kind::Codes => (
             own(&["1", "999", "200|201-204|304", &vec!["200"; 16].join("|")]),
             coded(&[

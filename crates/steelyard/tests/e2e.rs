@@ -101,6 +101,9 @@ mod service;
 #[path = "e2e/states.rs"]
 mod states;
 
+#[path = "e2e/told.rs"]
+mod told;
+
 #[path = "../../../ci/program.rs"]
 mod installed;
 
@@ -114,6 +117,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(hostile::trials());
     trials.extend(conformance::trials());
     trials.extend(relaying::trials());
+    trials.extend(told::trials());
     trials.extend(failing::trials());
     trials.extend(accounting::trials());
     trials.extend(lifecycle::trials());

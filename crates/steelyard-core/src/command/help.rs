@@ -72,6 +72,7 @@ fn what(kind: Kind, row: &Row) -> &'static str {
         | Kind::Host
         | Kind::Text { .. }
         | Kind::Texts { .. }
+        | Kind::FieldName
         | Kind::Switch
         | Kind::YesNo
         | Kind::OnOff

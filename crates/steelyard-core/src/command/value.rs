@@ -41,6 +41,7 @@ pub(super) fn read<'a, 'w>(row: &Row, words: &'a [&'w str]) -> Result<(Value, &'
         }
         Kind::Text { max } if first.len() > max => return Err(Refusal::TooLong { argument, max }),
         Kind::Text { .. } => Value::Text(first.to_owned()),
+        Kind::FieldName => Value::Text(field_name(argument, first)?),
         Kind::Number { min, max } => Value::Number(number(argument, first, (min, max))?),
         Kind::Port { min } => Value::Number(port(argument, first, min)?),
         Kind::Word(list) => Value::Word(word(argument, list, first)?),
@@ -160,6 +161,23 @@ fn name(argument: &'static str, word: &str) -> Result<String, Refusal> {
     match first && others {
         true => Ok(word.to_owned()),
         false => Err(Refusal::InvalidName { argument, word: word.to_owned() }),
+    }
+}
+
+/// A token (RFC 9110 5.1). What frames or routes a message is the proxy's to write, and no address is put there.
+fn field_name(argument: &'static str, word: &str) -> Result<String, Refusal> {
+    let is_token = word.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b));
+    let reserved = RESERVED_FIELDS.iter().any(|name| name.eq_ignore_ascii_case(word));
+    if word.len() > LONGEST_NAME {
+        return Err(Refusal::TooLong { argument, max: LONGEST_NAME });
+    }
+    match is_token && !reserved {
+        true => Ok(word.to_owned()),
+        false => {
+            let allowed =
+                Allowed::Such("the name of a header field, and none that frames or routes a request");
+            Err(Refusal::InvalidValue { argument, word: word.to_owned(), allowed, nearest: None })
+        }
     }
 }
 
@@ -336,6 +354,18 @@ const ON_OFF: Words = Words { carried: &["ON", "OFF"], aliases: &[], not_carried
 const UNITS: Words = Words { carried: &["SEC", "MSEC", "MIN"], aliases: &[], not_carried: &[] };
 /// `spec/methods.md` 5.1.
 const LONGEST_NAME: usize = 127;
+/// Fields of which the proxy itself decides what services are told.
+const RESERVED_FIELDS: [&str; 9] = [
+    "connection",
+    "content-length",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
 /// Of a name in the domain name system.
 const LONGEST_DOMAIN: usize = 255;
 /// Error 2130.

@@ -85,6 +85,8 @@ pub enum Kind {
         /// Longest, in bytes.
         max: usize,
     },
+    /// Name of a header field that may be given to services, or nothing: no name of a field that frames or routes.
+    FieldName,
     /// A whole number.
     Number {
         /// Smallest.
@@ -167,7 +169,7 @@ pub struct Words {
 /// What an attribute holds, checked against its [`Kind`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Value {
-    /// [`Kind::Name`], [`Kind::Text`] and [`Kind::Expression`].
+    /// [`Kind::Name`], [`Kind::Text`], [`Kind::FieldName`] and [`Kind::Expression`].
     Text(String),
     /// [`Kind::Names`] and [`Kind::Texts`].
     Names(Vec<String>),

@@ -47,11 +47,11 @@ resource! {
         max_connections: u32 = 0,
             Option("maxConn", "maxconn", Kind::Number { min: 0, max: u32::MAX - 1 }).traffic();
         /// Most requests on one connection to a service; 0 for no limit.
-        max_req: u32 = 0, Option("maxReq", "maxreq", Kind::Number { min: 0, max: 65_535 }).traffic();
+        max_req: u32 = 0, Option("maxReq", "maxreq", Kind::Number { min: 0, max: 65_535 });
         /// ENABLED: services are told the client's address in a header.
-        client_ip: bool = false, Option("cip", "cip", Kind::Switch).traffic();
+        client_ip: bool = false, Option("cip", "cip", Kind::Switch);
         /// Name of that header.
-        client_ip_header: String = String::new(), SecondWord("cipHeader", "cipheader", TEXT).traffic();
+        client_ip_header: String = String::new(), SecondWord("cipHeader", "cipheader", Kind::FieldName);
         /// Version of the cookies of persistence.
         cookie_version: &'static str = "0", Option("cookieversion", "cookieversion", one_of(&["0", "1"])).traffic();
         /// DISABLED: such a cookie may go over connections without TLS.

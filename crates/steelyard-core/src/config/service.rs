@@ -6,7 +6,7 @@ use super::make::resource;
 use super::policy_binding::PolicyBinding;
 use super::service_type::ServiceType;
 use super::table::Keyed;
-use super::{ANY_PORT, COMMENT, IDLE_TIMEOUT, PROFILE, SERVICE_PORT, TEXT, TRAFFIC_DOMAIN, WEIGHT, one_of};
+use super::{ANY_PORT, COMMENT, IDLE_TIMEOUT, PROFILE, SERVICE_PORT, TRAFFIC_DOMAIN, WEIGHT, one_of};
 
 resource! {
     /// A service: what a virtual server can send a request to.
@@ -34,13 +34,13 @@ resource! {
         /// NO: it is not probed and counts as UP.
         health_monitor: bool = true, Option("healthMonitor", "healthmonitor", Kind::YesNo);
         /// Most requests on one connection to it; 0 for no limit.
-        max_req: u32 = 0, Option("maxReq", "maxreq", Kind::Number { min: 0, max: 65_535 }).always().traffic();
+        max_req: u32 = 0, Option("maxReq", "maxreq", Kind::Number { min: 0, max: 65_535 }).always();
         /// YES: its answers may be kept by a cache.
         cacheable: bool = false, Option("cacheable", "cacheable", Kind::YesNo).traffic();
         /// ENABLED: the client's address is told to it in a header.
-        client_ip: bool = false, Option("cip", "cip", Kind::Switch).always().traffic();
+        client_ip: bool = false, Option("cip", "cip", Kind::Switch).always();
         /// Name of that header.
-        client_ip_header: String = String::new(), SecondWord("cipHeader", "cipheader", TEXT).traffic();
+        client_ip_header: String = String::new(), SecondWord("cipHeader", "cipheader", Kind::FieldName);
         /// YES: connections to it have the client's address as their source.
         use_source_ip: bool = false, Option("usip", "usip", Kind::YesNo).always().traffic();
         /// YES: what lies on the way to it is watched, too.

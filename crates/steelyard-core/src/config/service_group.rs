@@ -25,13 +25,13 @@ resource! {
         max_client: u32 = 0,
             Option("maxClient", "maxclient", Kind::Number { min: 0, max: u32::MAX - 1 }).always().traffic();
         /// Most requests on one connection to a member; 0 for no limit.
-        max_req: u32 = 0, Option("maxReq", "maxreq", Kind::Number { min: 0, max: 65_535 }).always().traffic();
+        max_req: u32 = 0, Option("maxReq", "maxreq", Kind::Number { min: 0, max: 65_535 }).always();
         /// YES: their answers may be kept by a cache.
         cacheable: bool = false, Option("cacheable", "cacheable", Kind::YesNo).traffic();
         /// ENABLED: the client's address is told to them in a header.
-        client_ip: bool = false, Option("cip", "cip", Kind::Switch).always().traffic();
+        client_ip: bool = false, Option("cip", "cip", Kind::Switch).always();
         /// Name of that header.
-        client_ip_header: String = String::new(), SecondWord("cipHeader", "cipheader", TEXT).traffic();
+        client_ip_header: String = String::new(), SecondWord("cipHeader", "cipheader", Kind::FieldName);
         /// YES: connections to them have the client's address as their source.
         use_source_ip: bool = false, Option("usip", "usip", Kind::YesNo).always().traffic();
         /// YES: what lies on the way to them is watched, too.

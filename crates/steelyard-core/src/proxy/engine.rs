@@ -53,7 +53,7 @@ impl Engine {
 
     /// A client has connected to the virtual server called `vserver`. `None` refuses it, by RST: the virtual server
     /// is unknown, disabled or DOWN, or a limit is reached.
-    pub fn accepted(&mut self, vserver: &str, _peer: SocketAddr, io: &mut impl Io) -> Option<ConnId> {
+    pub fn accepted(&mut self, vserver: &str, peer: SocketAddr, io: &mut impl Io) -> Option<ConnId> {
         let vserver = self.snapshot.vserver(vserver)?;
         if !vserver.enabled || !vserver.is_up() || self.clients.len() >= self.parts.limits.clients {
             return None;
@@ -67,7 +67,7 @@ impl Engine {
         count(&vserver.live.connections, 1);
         let id = self.clients.insert(|id| {
             let timer = wheel.arm(id.to_bits(), deadline);
-            Session::new(id, Arc::clone(vserver), timer)
+            Session::new(id, Arc::clone(vserver), peer.ip().to_canonical(), timer)
         });
         Some(id)
     }

@@ -32,6 +32,8 @@ pub struct Server {
     pub open: bool,
     /// Has it carried an earlier request?
     pub reused: bool,
+    /// How many requests it has been given, with the present one.
+    pub requests: u32,
     service: Arc<Service>,
     /// The address that it was to leave from.
     from: SourceAddress,
@@ -96,6 +98,7 @@ impl<I: Io> Context<'_, I> {
         {
             server.user = Some(user);
             server.reused = true;
+            server.requests = server.requests.saturating_add(1);
             self.parts.wheel.touch(&server.timer, Time::NEVER);
             service.traffic.idle_connections.fetch_sub(1, Ordering::Relaxed);
             return id;
@@ -109,6 +112,7 @@ impl<I: Io> Context<'_, I> {
             user: Some(user),
             open: false,
             reused: false,
+            requests: 1,
             service: Arc::clone(service),
             from,
             timer: wheel.arm(id.to_bits(), now.plus_us(limits.connect_us)),
@@ -125,6 +129,12 @@ impl<I: Io> Context<'_, I> {
         server.open = true;
         self.parts.wheel.touch(&server.timer, Time::NEVER);
         server.user
+    }
+
+    /// Has `id` been given as many requests as one connection may carry?
+    pub fn is_worn(&mut self, id: ConnId, max_requests: Option<u32>) -> bool {
+        let Some(most) = max_requests else { return false };
+        self.parts.servers.find(id).is_none_or(|server| server.requests >= most)
     }
 
     /// `id` has carried its answer and may carry another request: keeps it, or closes it when the pool is full.

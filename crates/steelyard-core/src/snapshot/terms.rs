@@ -9,7 +9,7 @@ pub(super) fn of_service(service: &Service, global: &NsParam) -> Terms {
     Terms {
         server_timeout_us: timeout_us(service.svr_timeout_s),
         max_client: limit(service.max_client),
-        max_requests: limit(service.max_req),
+        max_requests: limit(service.max_req).or(limit(global.max_req)),
         max_bandwidth_kbps: limit(service.max_bandwidth),
         client_ip: client_ip(service.client_ip, &service.client_ip_header, global),
         client_keep_alive: service.client_keep_alive,
@@ -23,7 +23,7 @@ pub(super) fn of_group(group: &ServiceGroup, global: &NsParam) -> Terms {
     Terms {
         server_timeout_us: timeout_us(group.svr_timeout_s),
         max_client: limit(group.max_client),
-        max_requests: limit(group.max_req),
+        max_requests: limit(group.max_req).or(limit(global.max_req)),
         max_bandwidth_kbps: limit(group.max_bandwidth),
         client_ip: client_ip(group.client_ip, &group.client_ip_header, global),
         client_keep_alive: group.client_keep_alive,

@@ -8,4 +8,5 @@ mod failures;
 mod keep_alive;
 mod message;
 mod properties;
+mod terms;
 mod world;

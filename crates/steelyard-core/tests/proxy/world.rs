@@ -135,9 +135,23 @@ impl World {
     }
 
     pub fn with(count: u16, limits: Limits) -> World {
-        let snapshot = Arc::new(Snapshot::default().next(&config(count), &Guards::default(), Time::ZERO));
-        let services: Vec<_> =
-            (1..=count).map(|i| Arc::clone(snapshot.service(&format!("s{i}")).unwrap())).collect();
+        World::of(&config(count), limits)
+    }
+
+    /// The virtual server `vs` and what `lines` of an ns.conf say.
+    pub fn reading(lines: &str) -> World {
+        let text = format!(
+            "enable ns feature LB\nadd lb vserver vs HTTP 127.0.0.1 80 -lbMethod ROUNDROBIN\n{lines}"
+        );
+        let reading = steelyard_core::command::read(text.as_bytes(), "ns.conf");
+        assert!(reading.refused.is_empty(), "{:?}", reading.refused);
+        World::of(&reading.config, Limits::default())
+    }
+
+    /// The virtual server `vs` of `config` with its services, by name.
+    pub fn of(config: &Config, limits: Limits) -> World {
+        let snapshot = Arc::new(Snapshot::default().next(config, &Guards::default(), Time::ZERO));
+        let services: Vec<_> = snapshot.services().map(Arc::clone).collect();
         services.iter().for_each(|s| s.set_state(State::Up, Time::ZERO));
         let engine = Engine::new(limits, Arc::clone(&snapshot));
         let io = Sockets { now: 1_000_000, ..Sockets::default() };

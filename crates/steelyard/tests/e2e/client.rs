@@ -35,6 +35,11 @@ impl Client {
         Ok(Client { stream: BufReader::new(stream) })
     }
 
+    /// The address that it has.
+    pub fn address(&self) -> SocketAddr {
+        self.stream.get_ref().local_addr().unwrap()
+    }
+
     /// Sends bytes as they are.
     pub fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.try_send(bytes).unwrap_or_else(|e| panic!("send: {e}"));

@@ -161,10 +161,8 @@ const VSERVER: Sentences = &[
 ];
 
 const SERVICE: Sentences = &[
-    ("the service gets no header with the client's address", &["cip", "cipheader"]),
     ("the service sees this host's address and port, not the client's", &["usip", "useproxyport"]),
     ("connections to the service are not limited in number", &["maxclient"]),
-    ("requests on one connection to the service are not limited in number", &["maxreq"]),
     ("traffic with the service is not limited", &["maxbandwidth"]),
     (
         "an idle connection to the service is closed by this program's own time, not by that one",
@@ -259,8 +257,7 @@ const NS_PARAM: Sentences = &[
         "connections to services are not limited in number",
         &["maxconn", "grantquotamaxclient", "exclusivequotamaxclient"],
     ),
-    ("requests on one connection are not limited in number", &["maxreq"]),
-    ("services get no header with the client's address", &["cip", "cipheader", "tcpcip"]),
+    ("TCP services are not told the client's address", &["tcpcip"]),
     ("persistence is not carried", &["cookieversion", "securecookie"]),
     ("the host finds out the path MTU", &["pmtumin", "pmtutimeout", "ipttl"]),
     (

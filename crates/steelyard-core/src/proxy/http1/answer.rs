@@ -254,7 +254,9 @@ impl Session {
         let request_whole = self.exchange.request_body.is_done();
         if let Some(server) = self.exchange.server.take() {
             self.count_packets(server, Some(now), cx);
-            if self.exchange.reusable && left_over == 0 && request_whole {
+            let max_requests = self.exchange.transaction.terms().and_then(|terms| terms.max_requests);
+            let may_stay = self.exchange.reusable && !cx.is_worn(server, max_requests);
+            if may_stay && left_over == 0 && request_whole {
                 if self.exchange.server_paused {
                     cx.io.resume(server);
                 }

@@ -14,8 +14,10 @@ pub struct Exchange {
     pub request: Request,
     /// What is still to come of the request's body.
     pub request_body: Body,
-    /// The request as it was sent, until a byte of the answer arrives.
+    /// The request until a byte of the answer arrives, its head without what is said to one service alone.
     pub replay: Vec<u8>,
+    /// How many bytes of the request as it is kept are its head.
+    pub head_len: usize,
     /// `replay` has all that was sent.
     pub replayable: bool,
     /// The beginning of an answer head.
@@ -56,6 +58,7 @@ impl Exchange {
             request,
             request_body: Body::Done,
             replay: Vec::new(),
+            head_len: 0,
             replayable: false,
             answer: Vec::new(),
             answer_scanned: 0,

@@ -4,6 +4,7 @@
 //! A head with nothing to change is never written anew: its bytes go on as they came.
 
 use std::mem::MaybeUninit;
+use std::net::IpAddr;
 
 use httparse::Header;
 
@@ -219,6 +220,26 @@ pub fn keep_lines(
         run = start_of(i + 1);
     }
     out.extend_from_slice(&head[run..head.len() - 2]);
+}
+
+/// Appends `head` with the client's address in the field `name`, its last one (`spec/methods.md` ruling 11). What the
+/// client sent under that name is left out, with `_` for `-` too: services that make variables of fields (RFC 3875
+/// 4.1.18) take the one for the other.
+pub fn with_client_ip(head: &[u8], name: &str, client: IpAddr, out: &mut Vec<u8>) {
+    let same =
+        |a: u8, b: u8| a.eq_ignore_ascii_case(&b) || (matches!(a, b'-' | b'_') && matches!(b, b'-' | b'_'));
+    let is_ours = |line: &[u8]| {
+        line.get(name.len()) == Some(&b':') && line.iter().zip(name.as_bytes()).all(|(a, b)| same(*a, *b))
+    };
+    for line in head
+        .strip_suffix(b"\r\n")
+        .unwrap_or(head)
+        .split_inclusive(|b| *b == b'\n')
+        .filter(|line| !is_ours(line))
+    {
+        out.extend_from_slice(line);
+    }
+    out.extend_from_slice(format!("{name}: {client}\r\n\r\n").as_bytes());
 }
 
 fn is_named(fields: &[Header<'_>], name: &str) -> bool {

@@ -1,8 +1,9 @@
 //! A request's way to its service: the beginning of an exchange, the body, and the same once more after a loss.
 //!
-//! What was sent is kept, within a bound, until a byte of the answer arrives: only so can it be sent again.
+//! What was sent is kept, within a bound, until a byte of the answer arrives: only so can it be sent again. It is kept as
+//! it is for any service: what the terms of one of them add to its head (`-cip`) is added when it is sent there.
 
-use crate::proxy::http1::head::Message;
+use crate::proxy::http1::head::{self, Message};
 use crate::proxy::http1::request::Request;
 use crate::proxy::http1::session::{Fate, Fed, Session, Stage};
 use crate::proxy::io::{ConnId, Io};
@@ -34,8 +35,10 @@ impl Session {
             Err(refusal) => return self.turned_away(refusal, now, taken, cx),
         };
         let bytes = if request.verbatim {
+            self.exchange.head_len = message.head_len;
             &message.bytes[..taken]
         } else {
+            self.exchange.head_len = message.rewritten.len();
             message.rewritten.extend_from_slice(&message.bytes[message.head_len..taken]);
             &message.rewritten[..]
         };
@@ -79,7 +82,16 @@ impl Session {
         let from = service.source.address(&self.vserver.live.source, service.address().ip());
         let server = cx.obtain(Route { service, from }, reuse, self.id, now);
         self.exchange.server = Some(server);
-        self.hand_over(server, message, now, cx);
+        let Some(name) = self.exchange.transaction.terms().and_then(|terms| terms.client_ip.as_deref())
+        else {
+            return self.hand_over(server, message, now, cx);
+        };
+        let (head, rest) = message.split_at(self.exchange.head_len.min(message.len()));
+        let mut out = cx.parts.buffer();
+        head::with_client_ip(head, name, self.peer, &mut out);
+        out.extend_from_slice(rest);
+        self.hand_over(server, &out, now, cx);
+        cx.parts.give(&mut out);
     }
 
     /// The same request again, after a loss.

@@ -4,6 +4,8 @@
 //! The service side of the same session is in `answer`. The hard question: which bytes may go on now? Those of the
 //! request in progress; all later ones are held, and the client is paused.
 
+use std::net::IpAddr;
+
 use crate::proxy::http1::chunked::is_token;
 use crate::proxy::http1::exchange::Exchange;
 use crate::proxy::http1::head::{Message, Scan, find_end};
@@ -20,6 +22,8 @@ use crate::vserver::VirtualServer;
 pub struct Session {
     pub(super) id: ConnId,
     pub(super) vserver: Arc<VirtualServer>,
+    /// The client's address.
+    pub(super) peer: IpAddr,
     /// What a newer snapshot has for this session, once its transaction is over.
     successor: Successor,
     pub(super) timer: Timer,
@@ -76,11 +80,12 @@ pub(super) enum Fed {
 }
 
 impl Session {
-    /// A session that waits for its first request.
-    pub fn new(id: ConnId, vserver: Arc<VirtualServer>, timer: Timer) -> Session {
+    /// A session of the client at `peer`, which waits for its first request.
+    pub fn new(id: ConnId, vserver: Arc<VirtualServer>, peer: IpAddr, timer: Timer) -> Session {
         Session {
             id,
             vserver,
+            peer,
             successor: Successor::Same,
             timer,
             stage: Stage::Head,
