@@ -78,7 +78,7 @@ fn virtual_server(n: usize, keys: Keys) -> VirtualServer {
         (0..n).for_each(|position| picker.ttfb(position, 1_000 + random.below(999_000), Time::ZERO));
     }
     while picker.startup().is_some() {
-        let (_, position) = picker.pick(Time::ZERO, &[]).unwrap();
+        let (_, position, _) = picker.pick(Time::ZERO, &[]).unwrap();
         picker.ended(position);
     }
     VirtualServer {

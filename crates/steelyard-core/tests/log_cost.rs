@@ -80,7 +80,7 @@ fn picker(services: usize, log_bytes: usize) -> Arc<Picker> {
     }
     picker.bound();
     while picker.startup().is_some() {
-        let (_, position) = picker.pick(Time::ZERO, &[]).unwrap();
+        let (_, position, _) = picker.pick(Time::ZERO, &[]).unwrap();
         picker.ended(position);
     }
     picker

@@ -150,7 +150,7 @@ impl Groups {
         // One request a service ends the start-up.
         for picker in &pickers {
             while picker.startup().is_some() {
-                let (_, position) = picker.pick(Time::ZERO, &[]).unwrap();
+                let (_, position, _) = picker.pick(Time::ZERO, &[]).unwrap();
                 picker.ended(position);
             }
         }
@@ -164,7 +164,7 @@ impl Groups {
             let pickers = self.pickers.clone();
             thread::spawn(move || {
                 for group in plan {
-                    let (_, position) = pickers[*group].pick(Time::ZERO, &[]).unwrap();
+                    let (_, position, _) = pickers[*group].pick(Time::ZERO, &[]).unwrap();
                     pickers[*group].ended(position);
                 }
             })

@@ -11,6 +11,7 @@ use std::sync::TryLockError;
 use crate::balance::Method;
 use crate::balance::decision::{self, Decision};
 use crate::balance::dirty::Dirty;
+use crate::balance::log::Reason;
 use crate::balance::ring::Ring;
 use crate::balance::setup::{Bound, Setup};
 use crate::balance::slot::Slot;
@@ -118,9 +119,9 @@ impl Picker {
         self.candidates.load(Ordering::Relaxed)
     }
 
-    /// One decision (`spec/methods.md` 1.1): the service taken, already counted as one more active transaction, and the
-    /// picker that took it. `None` when no service is left that admits work and is not among `tried`.
-    pub fn pick(self: &Arc<Self>, now: Time, tried: &[Arc<Service>]) -> Option<(Arc<Picker>, usize)> {
+    /// One decision (`spec/methods.md` 1.1): the service taken, already counted as one more active transaction, the
+    /// picker that took it, and why. `None` when no service is left that admits work and is not among `tried`.
+    pub fn pick(self: &Arc<Self>, now: Time, tried: &[Arc<Service>]) -> Option<(Arc<Picker>, usize, Reason)> {
         let mut ring = lock(&self.ring);
         if ring.retired {
             drop(ring);
@@ -130,16 +131,16 @@ impl Picker {
         self.drain(&mut ring);
         ring.advance(&self.slots, now);
         ring.log.open();
-        let position = if tried.is_empty() {
+        let picked = if tried.is_empty() {
             ring.pick(&self.slots, now, &[])
         } else {
             let tried: Vec<usize> = tried.iter().filter_map(|service| self.position(service)).collect();
             ring.pick(&self.slots, now, &tried)
         };
         drop(ring);
-        let position = position?;
+        let (position, reason) = picked?;
         self.tell_others(position, |watch, at| watch.active_changed(at));
-        Some((Arc::clone(self), position))
+        Some((Arc::clone(self), position, reason))
     }
 
     /// The service at `position`.

@@ -65,9 +65,10 @@ impl Engine {
         let deadline = io.now().plus_us(patience_us);
         let wheel = &mut self.parts.wheel;
         count(&vserver.live.connections, 1);
+        let client = SocketAddr::new(peer.ip().to_canonical(), peer.port());
         let id = self.clients.insert(|id| {
             let timer = wheel.arm(id.to_bits(), deadline);
-            Session::new(id, Arc::clone(vserver), peer.ip().to_canonical(), timer)
+            Session::new(id, Arc::clone(vserver), client, timer)
         });
         Some(id)
     }

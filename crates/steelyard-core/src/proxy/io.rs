@@ -5,6 +5,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use crate::proxy::record::Record;
 use crate::time::Time;
 
 /// A connection's name: a slot in the engine's table and the generation of its use, so that a stale event of an
@@ -76,4 +77,8 @@ pub trait Io {
 
     /// Packets in both directions so far on this connection (TCP segments by TCP_INFO).
     fn packets(&mut self, id: ConnId) -> u64;
+
+    /// A transaction or connection is over. Asked only with [`crate::proxy::limits::Limits::logged_line_bytes`]; must not
+    /// wait, and may lose it.
+    fn log(&mut self, record: &Record<'_>);
 }

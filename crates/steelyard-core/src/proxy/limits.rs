@@ -36,6 +36,8 @@ pub struct Limits {
     pub connect_us: u64,
     /// A request head must be complete this long after its first byte.
     pub head_us: u64,
+    /// Bytes of a request line that are kept for the access log. 0: there is no log, and nothing is kept for it.
+    pub logged_line_bytes: usize,
 }
 
 impl Default for Limits {
@@ -56,6 +58,7 @@ impl Default for Limits {
             fresh_us: SECOND_US,
             connect_us: 4 * SECOND_US,
             head_us: 10 * SECOND_US,
+            logged_line_bytes: 0,
         }
     }
 }

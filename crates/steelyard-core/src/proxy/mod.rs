@@ -6,6 +6,7 @@ pub mod io;
 pub mod limits;
 mod parts;
 mod pool;
+pub mod record;
 mod refusal;
 mod table;
 mod transaction;

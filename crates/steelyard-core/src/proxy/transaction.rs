@@ -10,7 +10,7 @@ use crate::service::terms::Terms;
 use crate::sync::Arc;
 use crate::time::Time;
 use crate::vserver::VirtualServer;
-use crate::vserver::select::{Assigned, Unavailable};
+use crate::vserver::select::{Assigned, Reason, Unavailable};
 
 /// May a request be repeated after it may have been acted on?
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -65,9 +65,12 @@ pub struct Transaction {
     /// Services that failed for this request.
     tried: Vec<Arc<Service>>,
     repeat: Repeat,
+    /// It was sent again after a stale connection.
     retried: bool,
+    retries: u32,
     /// When the last byte of the request head was handed to an open socket.
     sent_at: Option<Time>,
+    ttfb_us: Option<u64>,
     /// Payload bytes that wait for the connect.
     waiting: u64,
 }
@@ -92,6 +95,26 @@ impl Transaction {
     /// The service that has the transaction.
     pub fn service(&self) -> Option<&Arc<Service>> {
         self.assigned.as_ref().map(Assigned::service)
+    }
+
+    /// The service that had it last, if any, even if it could not be connected to.
+    pub fn last_service(&self) -> Option<&Arc<Service>> {
+        self.service().or_else(|| self.tried.last())
+    }
+
+    /// Why that one was chosen.
+    pub fn reason(&self) -> Option<Reason> {
+        self.assigned.as_ref().map(Assigned::reason)
+    }
+
+    /// How often the request was sent again.
+    pub fn retries(&self) -> u32 {
+        self.retries
+    }
+
+    /// How long its service took to begin the answer, once it has.
+    pub fn ttfb_us(&self) -> Option<u64> {
+        self.ttfb_us
     }
 
     /// On what terms it is used.
@@ -140,7 +163,9 @@ impl Transaction {
     /// The first byte of the final answer's head arrived (`spec/methods.md` 1.5: an interim answer is none).
     pub fn first_byte(&mut self, status: u16, now: Time) {
         if let (Some(assigned), Some(sent_at)) = (&self.assigned, self.sent_at) {
-            assigned.first_byte(status, now.since_us(sent_at), now);
+            let ttfb_us = now.since_us(sent_at);
+            self.ttfb_us = Some(ttfb_us);
+            assigned.first_byte(status, ttfb_us, now);
         }
     }
 
@@ -157,7 +182,9 @@ impl Transaction {
         self.assigned = None;
         self.tried.clear();
         self.retried = false;
+        self.retries = 0;
         self.sent_at = None;
+        self.ttfb_us = None;
         self.waiting = 0;
     }
 
@@ -165,14 +192,16 @@ impl Transaction {
     pub fn lost(&mut self, loss: Loss, replayable: bool, given: &Given<'_>) -> Next {
         self.sent_at = None;
         self.waiting = 0;
-        match loss {
+        let next = match loss {
             Loss::Stale if replayable && self.repeat == Repeat::Idempotent && !self.retried => {
                 self.retried = true;
                 Next::Send(Reuse::Fresh)
             }
             Loss::ConnectFailed if replayable => self.elsewhere(given),
             _ => Next::Refuse(Refusal::BadGateway),
-        }
+        };
+        self.retries += u32::from(matches!(next, Next::Send(_)));
+        next
     }
 
     fn elsewhere(&mut self, given: &Given<'_>) -> Next {

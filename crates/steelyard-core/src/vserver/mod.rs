@@ -1,13 +1,15 @@
 //! Live virtual servers: settings of one snapshot, counters that outlive it, and `select`, the common decision
 //! procedure of `spec/methods.md` 1.1.
 
+pub mod histogram;
 pub mod select;
 
 use std::net::SocketAddr;
 
 use crate::balance::picker::{Picker, Seat};
 use crate::service::{Service, State, source};
-use crate::sync::{Arc, AtomicU64};
+use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::vserver::histogram::Histogram;
 
 /// A virtual server as one snapshot has it.
 pub struct VirtualServer {
@@ -84,6 +86,26 @@ pub struct Live {
     pub connections: AtomicU64,
     /// Requests and answers refused because they broke the protocol.
     pub invalid: AtomicU64,
+    /// Answers begun, by the hundreds of their status: 100 (a 101) to 500.
+    pub answers: [AtomicU64; 5],
+    /// From the first byte of a request, or from the start of a TCP connection, to the end of its answer.
+    pub duration: Histogram,
+    /// From the last byte of a request's head, handed to the service, to the first byte of the answer.
+    pub ttfb: Histogram,
     /// The address of its net profile.
     pub source: source::Cell,
+}
+
+impl Live {
+    /// A transaction is over, whatever came of it.
+    pub fn account(&self, status: Option<u16>, duration_us: u64, ttfb_us: Option<u64>) {
+        self.duration.add(duration_us);
+        if let Some(us) = ttfb_us {
+            self.ttfb.add(us);
+        }
+        let class = status.and_then(|status| usize::from(status / 100).checked_sub(1));
+        if let Some(answers) = class.and_then(|class| self.answers.get(class)) {
+            answers.fetch_add(1, Ordering::Relaxed);
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! `spec/methods.md` 1.1: one decision per unit of balancing, and the guard that accounts for its end.
 
 use crate::balance::decision::Decision;
+pub use crate::balance::log::Reason;
 use crate::balance::picker::Picker;
 use crate::service::terms::Terms;
 use crate::service::{Service, State};
@@ -21,6 +22,7 @@ pub enum Unavailable {
 pub struct Assigned {
     picker: Arc<Picker>,
     position: usize,
+    reason: Reason,
 }
 
 impl VirtualServer {
@@ -33,9 +35,9 @@ impl VirtualServer {
             return Err(Unavailable::Down);
         }
         match self.picker.pick(now, tried) {
-            Some((picker, position)) => {
+            Some((picker, position, reason)) => {
                 self.live.hits.fetch_add(1, Ordering::Relaxed);
-                Ok(Assigned { picker, position })
+                Ok(Assigned { picker, position, reason })
             }
             None if tried.is_empty() => Err(Unavailable::Down),
             None => Err(Unavailable::AllTried),
@@ -62,6 +64,11 @@ impl Assigned {
     /// The service that was chosen.
     pub fn service(&self) -> &Arc<Service> {
         self.picker.service(self.position)
+    }
+
+    /// Why it was chosen, as `explain` has it.
+    pub fn reason(&self) -> Reason {
+        self.reason
     }
 
     /// On what terms it is used.

@@ -116,7 +116,7 @@ fn s28_a_retry_leaves_out_who_was_tried() {
     world.open(2, 5);
     world.open(3, 9);
     let tried = [Arc::clone(&world.services[0])];
-    let (picker, position) = world.picker.pick(world.now, &tried).unwrap();
+    let (picker, position, _) = world.picker.pick(world.now, &tried).unwrap();
     assert_eq!(position, 1);
     picker.ended(position);
     let decision = &world.picker.decisions(1)[0];

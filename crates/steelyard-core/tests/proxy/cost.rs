@@ -6,6 +6,7 @@ use std::time::Instant;
 use steelyard_core::proxy::engine::Engine;
 use steelyard_core::proxy::io::{Close, ConnId, Gone, Io};
 use steelyard_core::proxy::limits::Limits;
+use steelyard_core::proxy::record::Record;
 use steelyard_core::time::Time;
 
 use crate::world::World;
@@ -40,6 +41,9 @@ impl Io for Nowhere {
     fn packets(&mut self, _: ConnId) -> u64 {
         0
     }
+    fn log(&mut self, record: &Record<'_>) {
+        std::hint::black_box(record);
+    }
 }
 
 #[test]
@@ -55,9 +59,11 @@ fn soak_cost_of_a_request() {
         &[b'x'; 128],
     ]
     .concat();
-    for (name, request) in [("as it came", plain), ("written anew", rewritten)] {
+    let cases =
+        [("as it came", plain, 0), ("written anew", rewritten, 0), ("as it came, logged", plain, 1_024)];
+    for (name, request, logged_line_bytes) in cases {
         let world = World::new(3);
-        let mut engine = Engine::new(Limits::default(), world.snapshot);
+        let mut engine = Engine::new(Limits { logged_line_bytes, ..Limits::default() }, world.snapshot);
         let mut io = Nowhere::default();
         let clients: Vec<ConnId> =
             (0..64).map(|_| engine.accepted("vs", ([127, 0, 0, 1], 1).into(), &mut io).unwrap()).collect();

@@ -8,5 +8,6 @@ mod failures;
 mod keep_alive;
 mod message;
 mod properties;
+mod record;
 mod terms;
 mod world;

@@ -1,10 +1,12 @@
 //! Whatever arrives, in whatever pieces and order: no panic, no bound passed, nothing left behind.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use proptest::prelude::*;
 use steelyard_core::proxy::io::Gone;
 use steelyard_core::proxy::limits::Limits;
 
-use crate::world::{Connects, World, echo};
+use crate::world::{Connects, Logged, World, echo};
 
 /// Pieces of messages, sound and not, that meet in random order.
 fn fragment() -> impl Strategy<Value = Vec<u8>> {
@@ -98,6 +100,7 @@ fn limits() -> Limits {
         replay_bytes: 300,
         high_water: 100,
         idle_per_service: 2,
+        logged_line_bytes: 30,
         ..Limits::default()
     }
 }
@@ -116,6 +119,7 @@ proptest! {
         prop_assert_eq!(world.engine.clients(), 0);
         prop_assert_eq!(world.engine.servers(), 0);
         world.assert_at_rest();
+        account_for_everything(&world)?;
     }
 
     #[test]
@@ -164,6 +168,23 @@ proptest! {
         let cut_later = whole.1.contains("HTTP/1.1 502") && !split.1.contains("HTTP/1.1 502");
         prop_assert!(whole == split || cut_later, "{whole:?}\n{split:?}");
     }
+}
+
+/// Every request has its record, and every byte that a client was sent is in one.
+fn account_for_everything(world: &World) -> Result<(), TestCaseError> {
+    let live = &world.snapshot.vserver("vs").unwrap().live;
+    let records = &world.io.records;
+    let sum = |figure: fn(&Logged) -> u64| records.iter().map(figure).sum::<u64>();
+    prop_assert_eq!(sum(|r| r.sent_bytes), live.response_bytes.load(Relaxed));
+    prop_assert!(sum(|r| r.received_bytes) <= live.request_bytes.load(Relaxed));
+    prop_assert!(records.len() as u64 >= live.requests.load(Relaxed));
+    prop_assert_eq!(live.duration.read().counts.iter().sum::<u64>(), records.len() as u64);
+    prop_assert_eq!(live.duration.read().sum_us, sum(|r| r.duration_us));
+    prop_assert_eq!(live.ttfb.read().sum_us, sum(|r| r.ttfb_us.unwrap_or(0)));
+    let answered: u64 = live.answers.iter().map(|class| class.load(Relaxed)).sum();
+    prop_assert_eq!(answered, sum(|r| u64::from(r.status.is_some())));
+    prop_assert!(records.iter().all(|r| r.line.len() <= 90 && !r.line.contains(['\r', '\n'])));
+    Ok(())
 }
 
 fn apply(world: &mut World, event: Event) {

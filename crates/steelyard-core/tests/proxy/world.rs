@@ -10,6 +10,7 @@ use steelyard_core::config::{self, Config, LbBinding, LbMethod, LbVserver};
 use steelyard_core::proxy::engine::Engine;
 use steelyard_core::proxy::io::{Close, ConnId, Gone, Io};
 use steelyard_core::proxy::limits::Limits;
+use steelyard_core::proxy::record::{Cause, Record};
 use steelyard_core::service::{Service, State};
 use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::Time;
@@ -47,6 +48,25 @@ pub struct Sockets {
     /// Connections whose peer takes nothing.
     pub stuck: BTreeSet<ConnId>,
     pub now_calls: usize,
+    /// The records of what is over, if the engine was asked for them.
+    pub records: Vec<Logged>,
+}
+
+/// A record, kept.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Logged {
+    pub vserver: String,
+    pub service: Option<String>,
+    pub reason: Option<&'static str>,
+    pub client: SocketAddr,
+    pub line: String,
+    pub status: Option<u16>,
+    pub duration_us: u64,
+    pub ttfb_us: Option<u64>,
+    pub received_bytes: u64,
+    pub sent_bytes: u64,
+    pub retries: u32,
+    pub cause: Cause,
 }
 
 impl Io for Sockets {
@@ -93,6 +113,23 @@ impl Io for Sockets {
 
     fn packets(&mut self, id: ConnId) -> u64 {
         self.live(id).out.len() as u64 / 1_460 + 1
+    }
+
+    fn log(&mut self, record: &Record<'_>) {
+        self.records.push(Logged {
+            vserver: record.vserver.name.to_string(),
+            service: record.service.map(|service| service.name().to_owned()),
+            reason: record.reason.map(|reason| reason.text()),
+            client: record.client,
+            line: String::from_utf8_lossy(record.line).into_owned(),
+            status: record.status,
+            duration_us: record.ended.since_us(record.begun),
+            ttfb_us: record.ttfb_us,
+            received_bytes: record.received_bytes,
+            sent_bytes: record.sent_bytes,
+            retries: record.retries,
+            cause: record.cause,
+        });
     }
 }
 

@@ -13,6 +13,7 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, Shutdown, SocketFlags, SocketType, sockopt};
 use steelyard_core::proxy::io::{Close, ConnId, Gone, Io};
+use steelyard_core::proxy::record::Record;
 use steelyard_core::time::Time;
 
 use super::lingering::Lingering;
@@ -379,6 +380,8 @@ impl Io for Sockets {
     fn packets(&mut self, id: ConnId) -> u64 {
         self.socket(id).map_or(0, |socket| sys::tcp_segments(socket.fd.as_fd()))
     }
+
+    fn log(&mut self, _record: &Record<'_>) {}
 }
 
 /// Registered once, never changed while the engine knows the connection.

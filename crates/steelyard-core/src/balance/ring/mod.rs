@@ -187,20 +187,21 @@ impl Ring {
         self.renew_all(slots);
     }
 
-    /// One decision: the service to take, already counted as one more active transaction there. `tried` positions are
-    /// left out.
+    /// One decision: the service to take, already counted as one more active transaction there, and why. `tried`
+    /// positions are left out.
     #[inline]
-    pub(super) fn pick(&mut self, slots: &[Slot], now: Time, tried: &[usize]) -> Option<usize> {
+    pub(super) fn pick(&mut self, slots: &[Slot], now: Time, tried: &[usize]) -> Option<(usize, Reason)> {
         // Who waited for the lock brings an older time than who had it.
         self.latest = self.latest.max(now);
         for &position in tried {
             self.hold(position, TRIED);
         }
         let selected = self.tree.pick(self.last.unwrap_or(usize::MAX));
+        let reason = self.reason(tried);
         if let Some(position) = selected {
             self.log.pick(Pick {
                 at_us: self.latest.as_us(),
-                reason: self.reason(tried),
+                reason,
                 rule: self.rule(),
                 selected: position,
                 last: self.last,
@@ -213,7 +214,7 @@ impl Ring {
         for &position in tried {
             self.release(position, TRIED);
         }
-        selected
+        selected.map(|position| (position, reason))
     }
 
     /// Asks memory for all that a change at `position` needs, at once: each counter that is written waits for what was

@@ -9,8 +9,9 @@ use crate::proxy::http1::response::{self, Response};
 use crate::proxy::http1::session::{Fate, Session, Stage};
 use crate::proxy::io::{Close, ConnId, Gone, Io};
 use crate::proxy::parts::{Context, count};
+use crate::proxy::record::Cause;
 use crate::proxy::refusal::Refusal;
-use crate::proxy::transaction::{Given, Loss};
+use crate::proxy::transaction::{Given, Loss, Next};
 use crate::time::{MILLISECOND_US, Time};
 
 /// How a run of answer bytes ended.
@@ -86,16 +87,17 @@ impl Session {
         }
         let loss = self.loss(server, Gone::Reset, cx);
         self.drop_server(Close::Reset, cx);
-        self.lost(loss, cx)
+        self.lost(loss, Cause::ServiceClosed, cx)
     }
 
     /// The service's connection is gone, and out of every table.
     pub fn server_gone(&mut self, loss: Loss, cx: &mut Context<'_, impl Io>) -> Fate {
         self.exchange.server = None;
         if self.stage == Stage::Tunnel {
+            self.exchange.draft.ended_by(Cause::ServiceReset);
             return self.abort(Close::Reset, cx);
         }
-        self.lost(loss, cx)
+        self.lost(loss, Cause::ServiceReset, cx)
     }
 
     /// What the end of `server` means for this session.
@@ -109,11 +111,15 @@ impl Session {
         }
     }
 
-    fn lost(&mut self, loss: Loss, cx: &mut Context<'_, impl Io>) -> Fate {
+    fn lost(&mut self, loss: Loss, cause: Cause, cx: &mut Context<'_, impl Io>) -> Fate {
         let now = cx.io.now();
         let replayable = self.exchange.replayable && !self.exchange.touched;
         let given = Given { vserver: &self.vserver, limits: &cx.parts.limits, now };
         let next = self.exchange.transaction.lost(loss, replayable, &given);
+        if let Next::Refuse(_) = next {
+            let connected = loss != Loss::ConnectFailed;
+            self.exchange.draft.ended_by(if connected { cause } else { Cause::ConnectFailed });
+        }
         self.send_again(next, now, cx)
     }
 
@@ -129,6 +135,7 @@ impl Session {
             Told::Switched(taken) => self.switch(&bytes[taken..], cx),
             Told::Fault => {
                 count(&self.vserver.live.invalid, 1);
+                self.exchange.draft.ended_by(Cause::BadAnswer);
                 self.service_failed(Refusal::BadGateway, cx)
             }
         }
@@ -177,6 +184,7 @@ impl Session {
         };
         if response.status >= 200 || response.status == 101 {
             self.exchange.transaction.first_byte(response.status, now);
+            self.exchange.draft.answer(response.status);
         }
         if response.status == 101 {
             self.send_to_client(message.rewritten, cx);
@@ -265,8 +273,11 @@ impl Session {
                 cx.discard(server, if request_whole { Close::Graceful } else { Close::Reset });
             }
         }
+        let stays = self.exchange.keep_alive && request_whole;
+        let cause = if stays && !self.ended { Cause::KeepAlive } else { Cause::Closed };
+        self.record(cause, now, cx);
         self.exchange.transaction.answered();
-        if !self.exchange.keep_alive || !request_whole {
+        if !stays {
             return self.abort(Close::Graceful, cx);
         }
         self.next_request(now, cx);
@@ -288,6 +299,7 @@ impl Session {
             return;
         }
         count(&self.vserver.live.response_bytes, bytes.len() as u64);
+        self.exchange.draft.sent(bytes.len());
         self.client_full = cx.io.send(self.id, bytes) > cx.parts.limits.high_water;
     }
 

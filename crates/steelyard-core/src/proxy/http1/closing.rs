@@ -8,6 +8,7 @@ use crate::proxy::http1::error::{self, After};
 use crate::proxy::http1::session::{Fate, Fed, Session, Stage};
 use crate::proxy::io::{Close, Io};
 use crate::proxy::parts::{Context, count};
+use crate::proxy::record::{Cause, Party};
 use crate::proxy::refusal::Refusal;
 use crate::sync::Ordering;
 use crate::time::Time;
@@ -16,6 +17,19 @@ impl Session {
     /// The client broke off or broke the protocol in mid-request: the service must not take it for complete.
     pub(super) fn broken_by_client(&mut self, refusal: Refusal, cx: &mut Context<'_, impl Io>) -> Fate {
         if self.exchange.head_sent { self.cut(cx) } else { self.refuse(refusal, cx) }
+    }
+
+    /// The request that `rest` begins with is none.
+    pub(super) fn refused_head(
+        &mut self,
+        rest: &[u8],
+        refusal: Refusal,
+        cx: &mut Context<'_, impl Io>,
+    ) -> Fed {
+        self.exchange.draft.begin(cx.io.now());
+        self.exchange.draft.request_line(rest, cx.parts);
+        self.exchange.draft.received(rest.len());
+        self.refused(refusal, cx)
     }
 
     pub(super) fn refused(&mut self, refusal: Refusal, cx: &mut Context<'_, impl Io>) -> Fed {
@@ -42,12 +56,15 @@ impl Session {
             return self.refuse(refusal, cx);
         }
         self.write_error(refusal, After::KeepAlive, cx);
+        self.record(Cause::KeepAlive, now, cx);
         self.exchange.transaction.end();
         self.next_request(now, cx);
         Fate::Lives
     }
 
     pub(super) fn write_error(&mut self, refusal: Refusal, after: After, cx: &mut Context<'_, impl Io>) {
+        self.exchange.draft.answer(refusal.status());
+        self.exchange.draft.ended_by(Cause::of_refusal(refusal));
         let mut out = cx.parts.buffer();
         let head_only = self.stage != Stage::Head && self.exchange.request.head_only;
         error::write(refusal, after, head_only, &mut out);
@@ -70,11 +87,22 @@ impl Session {
     }
 
     pub(super) fn wind_up(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        if self.exchange.draft.is_begun() {
+            let now = cx.io.now();
+            self.record(Cause::Closed, now, cx);
+        }
         self.exchange.transaction.end();
         self.exchange.rest(cx.parts);
         cx.parts.give(&mut self.input);
         self.vserver.live.connections.fetch_sub(1, Ordering::Relaxed);
         Fate::Over
+    }
+
+    /// The transaction in progress is over, and its service still known.
+    pub(super) fn record(&mut self, otherwise: Cause, now: Time, cx: &mut Context<'_, impl Io>) {
+        let exchange = &mut self.exchange;
+        let party = Party { vserver: &self.vserver, client: self.peer, transaction: &exchange.transaction };
+        exchange.draft.close(&party, otherwise, now, cx);
     }
 
     /// The service gave no answer, or none that can be sent on whole.
@@ -102,6 +130,8 @@ impl Session {
         if self.ended && self.exchange.server_ended {
             count(&self.vserver.live.responses, 1);
             self.drop_server(Close::Graceful, cx);
+            let now = cx.io.now();
+            self.record(Cause::Closed, now, cx);
             self.exchange.transaction.answered();
             return self.abort(Close::Graceful, cx);
         }

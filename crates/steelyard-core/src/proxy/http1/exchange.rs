@@ -4,12 +4,14 @@ use crate::proxy::http1::body::Body;
 use crate::proxy::http1::request::Request;
 use crate::proxy::io::ConnId;
 use crate::proxy::parts::Parts;
+use crate::proxy::record::Draft;
 use crate::proxy::transaction::{Repeat, Transaction};
 use crate::time::Time;
 
 /// One request and its answer. Kept between requests for its buffers.
 pub struct Exchange {
     pub transaction: Transaction,
+    pub draft: Draft,
     pub server: Option<ConnId>,
     pub request: Request,
     /// What is still to come of the request's body.
@@ -54,6 +56,7 @@ impl Exchange {
         };
         Exchange {
             transaction: Transaction::default(),
+            draft: Draft::default(),
             server: None,
             request,
             request_body: Body::Done,

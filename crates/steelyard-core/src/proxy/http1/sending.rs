@@ -23,12 +23,15 @@ impl Session {
         count(&self.vserver.live.requests, 1);
         let now = cx.io.now();
         self.exchange.begin(request);
+        self.exchange.draft.begin(now);
+        self.exchange.draft.request_line(message.bytes, cx.parts);
         let line_limit = cx.parts.limits.chunk_line_bytes;
         let Ok(of_body) = self.exchange.request_body.advance(message.rest(), line_limit, |_| {}) else {
             return self.refused(Refusal::BadRequest, cx);
         };
         self.stage = Stage::Exchange;
         let taken = message.head_len + of_body;
+        self.exchange.draft.received(taken);
         let given = Given { vserver: &self.vserver, limits: &cx.parts.limits, now };
         let reuse = match self.exchange.transaction.begin(request.repeat, &given) {
             Ok(reuse) => reuse,
@@ -64,6 +67,7 @@ impl Session {
         let line_limit = cx.parts.limits.chunk_line_bytes;
         match self.exchange.request_body.advance(rest, line_limit, |_| {}) {
             Ok(taken) => {
+                self.exchange.draft.received(taken);
                 self.keep_for_replay(&rest[..taken], cx);
                 let _ = self.send_to_service(&rest[..taken], cx);
                 Fed::Taken(taken)
@@ -88,7 +92,7 @@ impl Session {
         };
         let (head, rest) = message.split_at(self.exchange.head_len.min(message.len()));
         let mut out = cx.parts.buffer();
-        head::with_client_ip(head, name, self.peer, &mut out);
+        head::with_client_ip(head, name, self.peer.ip(), &mut out);
         out.extend_from_slice(rest);
         self.hand_over(server, &out, now, cx);
         cx.parts.give(&mut out);

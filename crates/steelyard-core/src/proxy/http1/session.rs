@@ -4,7 +4,7 @@
 //! The service side of the same session is in `answer`. The hard question: which bytes may go on now? Those of the
 //! request in progress; all later ones are held, and the client is paused.
 
-use std::net::IpAddr;
+use std::net::SocketAddr;
 
 use crate::proxy::http1::chunked::is_token;
 use crate::proxy::http1::exchange::Exchange;
@@ -12,6 +12,7 @@ use crate::proxy::http1::head::{Message, Scan, find_end};
 use crate::proxy::http1::request;
 use crate::proxy::io::{Close, ConnId, Io};
 use crate::proxy::parts::{Context, count};
+use crate::proxy::record::Cause;
 use crate::proxy::refusal::Refusal;
 use crate::sync::Arc;
 use crate::time::{SECOND_US, Time};
@@ -22,8 +23,8 @@ use crate::vserver::VirtualServer;
 pub struct Session {
     pub(super) id: ConnId,
     pub(super) vserver: Arc<VirtualServer>,
-    /// The client's address.
-    pub(super) peer: IpAddr,
+    /// Where the client connected from.
+    pub(super) peer: SocketAddr,
     /// What a newer snapshot has for this session, once its transaction is over.
     successor: Successor,
     pub(super) timer: Timer,
@@ -81,7 +82,7 @@ pub(super) enum Fed {
 
 impl Session {
     /// A session of the client at `peer`, which waits for its first request.
-    pub fn new(id: ConnId, vserver: Arc<VirtualServer>, peer: IpAddr, timer: Timer) -> Session {
+    pub fn new(id: ConnId, vserver: Arc<VirtualServer>, peer: SocketAddr, timer: Timer) -> Session {
         Session {
             id,
             vserver,
@@ -139,6 +140,10 @@ impl Session {
     /// The client's FIN: what it asked for completely is still answered (RFC 9112 9.6).
     pub fn ended(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
         self.ended = true;
+        let half = self.head_due.is_some() || !self.exchange.request_body.is_done();
+        if self.stage != Stage::Tunnel && half {
+            self.exchange.draft.ended_by(Cause::ClientClosed);
+        }
         match self.stage {
             Stage::Tunnel => self.half_closed(cx),
             Stage::Exchange if !self.exchange.request_body.is_done() => {
@@ -150,6 +155,7 @@ impl Session {
 
     /// The client is gone.
     pub fn gone(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        self.exchange.draft.ended_by(Cause::ClientReset);
         self.drop_server(Close::Reset, cx);
         self.wind_up(cx)
     }
@@ -168,6 +174,8 @@ impl Session {
 
     /// Its deadline has passed.
     pub fn expired(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        let service = self.stage == Stage::Exchange && !self.waits_for_client();
+        self.exchange.draft.ended_by(if service { Cause::ServiceTimeout } else { Cause::ClientTimeout });
         match self.stage {
             Stage::Head if self.head_due.is_some() => self.refuse(Refusal::RequestTimeout, cx),
             Stage::Head => self.abort(Close::Graceful, cx),
@@ -216,7 +224,10 @@ impl Session {
             let fed = match self.stage {
                 Stage::Head if !self.client_full && !self.is_leaving() => self.head(rest, cx),
                 Stage::Exchange if !self.exchange.request_body.is_done() => self.request_body(rest, cx),
-                Stage::Tunnel => self.send_to_service(rest, cx),
+                Stage::Tunnel => {
+                    self.exchange.draft.received(rest.len());
+                    self.send_to_service(rest, cx)
+                }
                 _ => break,
             };
             match fed {
@@ -238,18 +249,20 @@ impl Session {
         let limit = cx.parts.limits.head_bytes;
         match find_end(rest, self.scanned) {
             Scan::Complete(length) if length <= limit => self.request(rest, length, cx),
-            Scan::BareLineFeed => self.refused(Refusal::BadRequest, cx),
             Scan::Partial if rest.len() <= limit => self.partial_head(rest, cx),
-            _ => self.refused(oversize(rest, cx.parts.limits.target_bytes), cx),
+            Scan::BareLineFeed => self.refused_head(rest, Refusal::BadRequest, cx),
+            _ => self.refused_head(rest, oversize(rest, cx.parts.limits.target_bytes), cx),
         }
     }
 
     fn partial_head(&mut self, rest: &[u8], cx: &mut Context<'_, impl Io>) -> Fed {
         if !is_token(rest[0]) {
-            return self.refused(Refusal::BadRequest, cx);
+            return self.refused_head(rest, Refusal::BadRequest, cx);
         }
         if self.head_due.is_none() {
-            let due = cx.io.now().plus_us(cx.parts.limits.head_us);
+            let now = cx.io.now();
+            self.exchange.draft.begin(now);
+            let due = now.plus_us(cx.parts.limits.head_us);
             self.head_due = Some(due);
             cx.parts.wheel.touch(&self.timer, due);
         }
@@ -267,7 +280,7 @@ impl Session {
                 let message = Message { bytes: rest, head_len: length, rewritten: &mut out };
                 self.start(request, message, cx)
             }
-            Err(refusal) => self.refused(refusal, cx),
+            Err(refusal) => self.refused_head(rest, refusal, cx),
         };
         out.clear();
         cx.parts.scratch = out;

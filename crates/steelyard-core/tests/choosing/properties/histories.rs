@@ -87,7 +87,7 @@ impl Pair {
     fn pick(&mut self, tried: &[usize]) {
         let services: Vec<_> = tried.iter().map(|at| self.world.services[*at].clone()).collect();
         let expected = self.model.choose(&self.records, self.world.now.as_us(), tried, &[]);
-        let picked = self.world.picker.pick(self.world.now, &services).map(|(_, position)| position);
+        let picked = self.world.picker.pick(self.world.now, &services).map(|(_, position, _)| position);
         assert_eq!(picked, expected.as_ref().map(|decision| decision.selected), "{expected:?}");
         if let Some(decision) = expected {
             self.records[decision.selected].active += 1;
