@@ -4,6 +4,7 @@
 //! with its counters; the rest is new. A virtual server whose services, weights and method did not change keeps its
 //! picker; otherwise another one takes over from it.
 
+pub mod placement;
 mod terms;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,12 +17,13 @@ use crate::balance::slow_start::{SlowStart, Unit};
 use crate::balance::startup::StartupReason;
 use crate::balance::{self, Measures};
 use crate::config::guard::Guards;
-use crate::config::{Config, Features, LbBinding, LbVserver, RequestUnit, ServiceGroup};
+use crate::config::{Config, Features, LbBinding, LbVserver, Member, RequestUnit, ServiceGroup, ServiceType};
 use crate::service::Service;
 use crate::service::hot::Lines;
 use crate::sync::Arc;
 use crate::time::Time;
 use crate::vserver::{Closed, VirtualServer};
+use placement::Placement;
 
 /// What workers decide on. Replaced as a whole; live objects in it are shared with its predecessor.
 #[derive(Clone)]
@@ -31,9 +33,21 @@ pub struct Snapshot {
     vservers: BTreeMap<String, Arc<VirtualServer>>,
     services: BTreeMap<String, Arc<Service>>,
     budget: Arc<Budget>,
+    placement: Arc<Placement>,
 }
 
 impl Snapshot {
+    /// A view in which there is nothing; in those that follow it, things are where `placement` puts them.
+    pub fn placed(placement: Placement) -> Snapshot {
+        Snapshot {
+            generation: 0,
+            vservers: BTreeMap::new(),
+            services: BTreeMap::new(),
+            budget: Budget::new(ALL_LOGS_BYTES),
+            placement: Arc::new(placement),
+        }
+    }
+
     /// The view of `config` that follows this one; what has guards is closed. Its pickers take over at once, so build one
     /// only to publish it.
     pub fn next(&self, config: &Config, guards: &Guards, now: Time) -> Snapshot {
@@ -43,6 +57,7 @@ impl Snapshot {
             vservers: BTreeMap::new(),
             services,
             budget: Arc::clone(&self.budget),
+            placement: Arc::clone(&self.placement),
         };
         let setups: BTreeMap<String, Setup> =
             config.lb_vservers.iter().map(|v| (v.name.to_ascii_lowercase(), next.setup(v, config))).collect();
@@ -50,7 +65,9 @@ impl Snapshot {
         for (name, setup) in setups {
             let Some(vserver) = config.lb_vservers.find(&name) else { continue };
             let (before, rebuild) = (self.vserver(&name), rebuilt.contains(&name));
-            let built = live_vserver(vserver, closed(vserver, config, guards), before, |seat| match before {
+            let closed = closed(vserver, config, guards, &self.placement);
+            let address = address(vserver, &self.placement);
+            let built = live_vserver(vserver, (address, closed), before, |seat| match before {
                 Some(before) if !rebuild => Arc::clone(&before.picker),
                 _ => Picker::take_over(setup, seat, now),
             });
@@ -84,8 +101,8 @@ impl Snapshot {
     fn live_services(&self, config: &Config) -> BTreeMap<String, Arc<Service>> {
         let (mut live, mut lines) = (BTreeMap::new(), Lines::default());
         let mut add = |name: &str, server: &str, port: u16| {
-            let Some(ip) = config.servers.find(server).and_then(crate::config::Server::ip) else { return };
-            let address = SocketAddr::new(ip, port);
+            let configured = || Some(SocketAddr::new(config.servers.find(server)?.ip()?, port));
+            let Some(address) = self.placement.service(name).or_else(configured) else { return };
             let service = match self.service(name) {
                 Some(service) if service.address() == address => Arc::clone(service),
                 Some(service) => service.moved_to(&mut lines, address),
@@ -154,7 +171,9 @@ impl Snapshot {
         for binding in &vserver.bindings {
             match binding {
                 LbBinding::Service { name, weight, .. } => {
-                    let configured = config.services.find(name).filter(|s| s.is_carried());
+                    let configured = config.services.find(name);
+                    let configured =
+                        configured.filter(|s| s.is_carried() || self.is_placed(s.service_type, name));
                     let live = self.service(name).map(Arc::clone);
                     ring.extend(configured.zip(live).map(|(configured, service)| {
                         let terms = Arc::new(terms::of_service(configured, &config.ns_param));
@@ -172,11 +191,18 @@ impl Snapshot {
 
     fn members(&self, group: &ServiceGroup, config: &Config) -> Vec<Bound> {
         let terms = Arc::new(terms::of_group(group, &config.ns_param));
-        let live = |member: &crate::config::Member| {
+        let live = |member: &Member| {
             let service = self.service(&member_name(&group.name, &member.server, member.port))?;
             Some(Bound { service: Arc::clone(service), weight: member.weight, terms: Arc::clone(&terms) })
         };
-        group.members.iter().filter(|member| member.is_carried()).filter_map(live).collect()
+        let carried = |m: &&Member| {
+            m.is_carried() || self.placement.service(&member_name(&group.name, &m.server, m.port)).is_some()
+        };
+        group.members.iter().filter(carried).filter_map(live).collect()
+    }
+
+    fn is_placed(&self, service_type: ServiceType, name: &str) -> bool {
+        service_type.is_carried() && self.placement.service(name).is_some()
     }
 
     /// Tells the services of the new pickers who watches them now, and has those pickers read what happened meanwhile.
@@ -213,12 +239,18 @@ impl Snapshot {
 
 /// The virtual servers of `config` whose addresses are to be listened on, with those.
 pub fn to_open<'c>(config: &'c Config, guards: &Guards) -> impl Iterator<Item = (&'c str, SocketAddr)> {
-    let open = |v: &&LbVserver| closed(v, config, guards).is_empty();
+    let placement = Placement::default();
+    let open = move |v: &&LbVserver| closed(v, config, guards, &placement).is_empty();
     config.lb_vservers.iter().filter(open).filter_map(|v| Some((v.name.as_str(), v.address()?)))
 }
 
+/// Where it listens.
+fn address(vserver: &LbVserver, placement: &Placement) -> Option<SocketAddr> {
+    placement.vserver(&vserver.name).or_else(|| vserver.address())
+}
+
 /// Why a virtual server must take nobody in, the most general reason first.
-fn closed(vserver: &LbVserver, config: &Config, guards: &Guards) -> Vec<Closed> {
+fn closed(vserver: &LbVserver, config: &Config, guards: &Guards, placement: &Placement) -> Vec<Closed> {
     let mut closed = Vec::new();
     if !config.features.has(Features::LB) {
         closed.push(Closed::FeatureOff);
@@ -226,7 +258,7 @@ fn closed(vserver: &LbVserver, config: &Config, guards: &Guards) -> Vec<Closed> 
     if !vserver.service_type.is_carried() {
         closed.push(Closed::Type(vserver.service_type.text()));
     }
-    if vserver.port == ANY_PORT {
+    if vserver.port == ANY_PORT && placement.vserver(&vserver.name).is_none() {
         closed.push(Closed::Wildcard);
     }
     closed.extend(guards.of(&vserver.name).iter().map(|guard| Closed::Guarded(guard.to_string().into())));
@@ -235,7 +267,7 @@ fn closed(vserver: &LbVserver, config: &Config, guards: &Guards) -> Vec<Closed> 
 
 fn live_vserver(
     vserver: &LbVserver,
-    closed: Vec<Closed>,
+    (address, closed): (Option<SocketAddr>, Vec<Closed>),
     before: Option<&Arc<VirtualServer>>,
     picker: impl FnOnce(&Arc<Seat>) -> Arc<Picker>,
 ) -> VirtualServer {
@@ -246,8 +278,7 @@ fn live_vserver(
     let picker = picker(&seat);
     let built = VirtualServer {
         name: vserver.name.as_str().into(),
-        // Never served in clear what was meant to be served otherwise.
-        address: vserver.address(),
+        address,
         method: picker.method().name,
         client_timeout_s: vserver.clt_timeout_s,
         enabled: vserver.enabled,
@@ -271,12 +302,7 @@ fn live_vserver(
 /// A view in which there is nothing.
 impl Default for Snapshot {
     fn default() -> Snapshot {
-        Snapshot {
-            generation: 0,
-            vservers: BTreeMap::new(),
-            services: BTreeMap::new(),
-            budget: Budget::new(ALL_LOGS_BYTES),
-        }
+        Snapshot::placed(Placement::default())
     }
 }
 

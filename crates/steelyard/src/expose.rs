@@ -9,8 +9,19 @@ use steelyard_core::config::guard::Guards;
 use crate::fault::Fault;
 
 /// The virtual servers that are opened whatever guards them.
-#[derive(Clone, Default)]
-pub struct Exposed(Vec<String>);
+#[derive(Clone)]
+pub enum Exposed {
+    /// Those of these names.
+    Named(Vec<String>),
+    /// All of them: nothing that is guarded can be reached.
+    All,
+}
+
+impl Default for Exposed {
+    fn default() -> Exposed {
+        Exposed::Named(Vec::new())
+    }
+}
 
 impl Exposed {
     /// As given on the command line.
@@ -20,12 +31,13 @@ impl Exposed {
     pub fn new(names: &[String], config: &Config) -> Result<Exposed, Fault> {
         match names.iter().find(|name| !config.lb_vservers.has(name)) {
             Some(name) => Err(Fault::NothingToExpose(name.clone())),
-            None => Ok(Exposed(names.to_vec())),
+            None => Ok(Exposed::Named(names.to_vec())),
         }
     }
 
     /// What guards the virtual servers of `config` and is not waived, and a line about each name.
     pub fn guards(&self, config: &Config) -> (Guards, Vec<String>) {
+        let Exposed::Named(names) = self else { return (Guards::default(), Vec::new()) };
         let mut guards = command::guards(config);
         let said = |name: &String| match &guards.waive(name)[..] {
             [] if config.lb_vservers.has(name) => {
@@ -34,7 +46,7 @@ impl Exposed {
             [] => format!("--expose {name}: no virtual server has that name"),
             waived => format!("exposure: {name} is open by --expose, without {}", list(waived)),
         };
-        let lines = self.0.iter().map(said).collect();
+        let lines = names.iter().map(said).collect();
         (guards, lines)
     }
 }

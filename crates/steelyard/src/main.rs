@@ -10,6 +10,7 @@ mod demo;
 mod explain;
 mod expose;
 mod fault;
+mod lab;
 mod listing;
 mod nitro;
 mod probe;
@@ -18,6 +19,7 @@ mod reload;
 mod report;
 mod run;
 mod seal;
+mod simulated;
 mod state;
 mod targets;
 mod worker;
@@ -47,6 +49,9 @@ enum Command {
     Check(check::CheckArgs),
     /// See it work: everything on loopback, three services of unequal speed, a gentle load.
     Demo(demo::DemoArgs),
+    /// Run somebody's configuration unchanged on this machine: each virtual server on loopback (a.b.c.d at 127.b.c.d), each
+    /// service simulated.
+    Lab(lab::LabArgs),
     /// Show the last decisions of a virtual server of the running program.
     Explain(explain::ExplainArgs),
 }
@@ -60,6 +65,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Check(args) => check::run(&args),
         Command::Demo(args) => demo::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Lab(args) => lab::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Explain(args) => explain::run(&args).map(|()| ExitCode::SUCCESS),
     };
     match result {

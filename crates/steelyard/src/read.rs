@@ -65,14 +65,20 @@ pub struct Loaded {
     pub config: Config,
     /// What was refused, in order.
     pub refused: Vec<String>,
-    /// What is served otherwise than the file says, and what cannot be: secrets that do not open.
+    /// Features that are on although the file does not enable them.
+    pub assumed: Vec<&'static str>,
+    /// What cannot be served: secrets that do not open.
     pub notes: Vec<String>,
 }
 
 impl Loaded {
     /// What was refused and what is served otherwise, for standard error.
     pub fn said(&self) -> Vec<String> {
-        self.refused.iter().chain(&self.notes).cloned().collect()
+        let assumed = (!self.assumed.is_empty()).then(|| {
+            let line = enabling(&self.assumed);
+            format!("steelyard: --assume-features, as if the file had: {line}")
+        });
+        self.refused.iter().cloned().chain(assumed).chain(self.notes.iter().cloned()).collect()
     }
 }
 
@@ -103,16 +109,16 @@ pub fn configuration(path: &Path, text: &[u8], assume_features: bool) -> Loaded 
 fn made(files: Files<'_>, key: &dyn Seal, assume_features: bool) -> Loaded {
     let Reading { mut config, refused, .. } = command::read_files(files, key);
     let assumed = if assume_features { command::features_not_enabled(&config) } else { Vec::new() };
-    let line = format!("enable ns feature {}", assumed.join(" "));
-    let notes = match assumed.is_empty() {
-        true => Vec::new(),
-        false => vec![format!("steelyard: --assume-features, as if the file had: {line}")],
-    };
     if !assumed.is_empty() {
         // The line is ours and valid; were it not, the virtual servers would be shown as switched off.
-        let _ = command::run_line(&mut config, &line);
+        let _ = command::run_line(&mut config, &enabling(&assumed));
     }
-    Loaded { config, refused: refused.iter().map(ToString::to_string).collect(), notes }
+    let refused = refused.iter().map(ToString::to_string).collect();
+    Loaded { config, refused, assumed, notes: Vec::new() }
+}
+
+fn enabling(features: &[&str]) -> String {
+    format!("enable ns feature {}", features.join(" "))
 }
 
 fn shut(config: &Config, key: &Keeper) -> Vec<String> {

@@ -41,6 +41,11 @@ impl Report {
         self.hand_in(Line::Out(line.into()));
     }
 
+    /// That of [`Report::out`], if there is something to say.
+    pub fn out_if(&self, line: Option<String>) {
+        line.into_iter().for_each(|line| self.out(line));
+    }
+
     /// A line, or several that belong together, on standard error.
     pub fn err(&self, line: impl Into<String>) {
         self.hand_in(Line::Err(line.into()));

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use steelyard_core::config::Config;
 use steelyard_core::monitor::schedule::Transition;
+use steelyard_core::snapshot::placement::Placement;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 use tokio::time::{MissedTickBehavior, interval};
@@ -26,7 +27,7 @@ use crate::read::Source;
 use crate::reload::{self, Hangup};
 use crate::report::Report;
 use crate::seal::{Keeper, Storage};
-use crate::state::{Context, State};
+use crate::state::{Context, Probing, State};
 use crate::worker::{Clock, Workers};
 
 /// What to serve, and how.
@@ -86,7 +87,25 @@ pub struct Plan {
     pub exposed: Exposed,
     /// Where to read it again when SIGHUP comes.
     pub source: Option<Source>,
+    /// Where all that takes place.
+    pub stage: Stage,
 }
+
+/// Where a configuration is served.
+pub enum Stage {
+    /// At its own addresses, with its own services.
+    Site,
+    /// On loopback, with services that are simulated.
+    Lab {
+        /// Where everything is.
+        placement: Placement,
+        /// The lines before `ready`.
+        listing: Listing,
+    },
+}
+
+/// Makes the lines that tell what is served, once that and the management address are known.
+pub type Listing = Box<dyn FnOnce(&State, SocketAddr) -> Vec<String>>;
 
 /// What to do when a part cannot be served.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -150,8 +169,22 @@ where
         .map_err(|error| Fault::System { what: "start a worker", error })?;
     let ready = Rc::new(Cell::new(false));
     let (prober, probing) = start_prober(clock, report, &ready);
-    let context = Context { clock, prober: prober.clone(), key: plan.key, exposed: plan.exposed, addresses };
-    let state = Rc::new(State::new(plan.config, context));
+    let (placement, probed, listing) = match plan.stage {
+        Stage::Site => (Placement::default(), Probing::AsConfigured, None),
+        Stage::Lab { placement, listing } => (placement, Probing::Off, Some(listing)),
+    };
+    let state = Rc::new(State::new(
+        plan.config,
+        Context {
+            clock,
+            prober: prober.clone(),
+            key: plan.key,
+            exposed: plan.exposed,
+            addresses,
+            placement,
+            probing: probed,
+        },
+    ));
     spawn_local(nitro::serve(listener, Rc::clone(&state)));
     tokio::select! {
         () = prober.first_results(FIRST_RESULTS.min(state.longest_probe() + SPARE)) => {}
@@ -160,7 +193,10 @@ where
     open(&state, workers, plan.on_failure, report).await?;
     spawn_local(addresses::follow(Rc::clone(&state), report.clone()));
     state.exposure().into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
-    let mut lines = listing::served(&state, &prober, &plan.origin, management);
+    let mut lines = match listing {
+        None => listing::served(&state, &prober, &plan.origin, management),
+        Some(listing) => listing(&state, management),
+    };
     lines.push("ready".to_owned());
     report.out(lines.join("\n"));
     ready.set(true);
@@ -206,7 +242,15 @@ async fn probe_only(plan: Plan, report: &Report) -> Result<(), Fault> {
     let quiet = |_: &Transition| ();
     let (prober, _probing) = Prober::start(clock, seed(), quiet);
     let addresses = Addresses::open(Vip::Host)?;
-    let context = Context { clock, prober: prober.clone(), key: plan.key, exposed: plan.exposed, addresses };
+    let context = Context {
+        clock,
+        prober: prober.clone(),
+        key: plan.key,
+        exposed: plan.exposed,
+        addresses,
+        placement: Placement::default(),
+        probing: Probing::AsConfigured,
+    };
     let state = State::new(plan.config, context);
     tokio::select! {
         () = prober.first_results(Duration::MAX) => {}
@@ -253,6 +297,7 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
         vip: args.vip.clone(),
         exposed,
         source: Some(source),
+        stage: Stage::Site,
     })
 }
 

@@ -12,7 +12,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use steelyard_core::config::{Changes, Config};
+use steelyard_core::monitor::schedule::{Target, Watched};
 use steelyard_core::service::{Service, State as ServiceState};
+use steelyard_core::snapshot::placement::Placement;
 use steelyard_core::snapshot::{Snapshot, to_open};
 use steelyard_core::vserver::{Closed, VirtualServer};
 
@@ -37,6 +39,7 @@ pub struct State {
     workers: RefCell<Option<Workers>>,
     rates: RefCell<Rates>,
     addresses: Addresses,
+    probing: Probing,
     /// Addresses that could not be opened at the last attempt, by virtual server.
     closed: RefCell<BTreeMap<String, BindFailure>>,
 }
@@ -53,6 +56,19 @@ pub struct Context {
     pub exposed: Exposed,
     /// The host's addresses.
     pub addresses: Addresses,
+    /// Where things are.
+    pub placement: Placement,
+    /// What is probed.
+    pub probing: Probing,
+}
+
+/// Whether services are probed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Probing {
+    /// By the monitors that are bound to them.
+    AsConfigured,
+    /// Not at all: each that is enabled is UP.
+    Off,
 }
 
 /// A configuration and the view that was made of it.
@@ -74,11 +90,13 @@ pub struct Replaced {
 impl State {
     /// Probes what `config` has from here on; nothing is served before `publish`.
     pub fn new(config: Config, context: Context) -> State {
-        let Context { clock, prober, key, exposed, addresses } = context;
+        let Context { clock, prober, key, exposed, addresses, placement, probing } = context;
         let (guards, exposure) = exposed.guards(&config);
-        let snapshot = Arc::new(Snapshot::default().next(&config, &guards, clock.now()));
-        addresses.tell_sources(&config, &snapshot);
-        prober.reconfigure(targets(&config, &snapshot, &key));
+        let snapshot = Arc::new(Snapshot::placed(placement).next(&config, &guards, clock.now()));
+        if probing == Probing::AsConfigured {
+            addresses.tell_sources(&config, &snapshot);
+        }
+        prober.reconfigure(probing.of(targets(&config, &snapshot, &key)));
         State {
             running: RefCell::new(Running { config, snapshot, exposure }),
             clock,
@@ -88,6 +106,7 @@ impl State {
             workers: RefCell::new(None),
             rates: RefCell::default(),
             addresses,
+            probing,
             closed: RefCell::default(),
         }
     }
@@ -134,7 +153,7 @@ impl State {
         }
         let snapshot = Arc::new(self.snapshot().next(&config, &guards, self.clock.now()));
         self.addresses.tell_sources(&config, &snapshot);
-        self.prober.reconfigure(targets(&config, &snapshot, &self.key));
+        self.prober.reconfigure(self.probing.of(targets(&config, &snapshot, &self.key)));
         let mut lines = exposure.clone();
         let before = self.running.replace(Running { config, snapshot: Arc::clone(&snapshot), exposure });
         let failures = match (workers.as_mut(), bound) {
@@ -281,6 +300,15 @@ impl State {
         let config = &self.running.borrow().config;
         let longest = config.lb_monitors.iter().map(|m| m.resptimeout_ms).max().unwrap_or(0);
         Duration::from_millis(longest.into())
+    }
+}
+
+impl Probing {
+    fn of(self, mut targets: Vec<Target>) -> Vec<Target> {
+        for target in targets.iter_mut().filter(|t| self == Probing::Off && t.watch == Watched::Probed) {
+            target.watch = Watched::TakenAsUp;
+        }
+        targets
     }
 }
 

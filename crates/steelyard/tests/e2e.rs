@@ -72,6 +72,8 @@ mod failing;
 mod host_commands;
 #[path = "e2e/hostile.rs"]
 mod hostile;
+#[path = "e2e/lab.rs"]
+mod lab;
 #[path = "e2e/lifecycle.rs"]
 mod lifecycle;
 #[path = "e2e/management.rs"]
@@ -104,6 +106,8 @@ mod states;
 #[path = "e2e/told.rs"]
 mod told;
 
+#[path = "../../../ci/corpus.rs"]
+mod corpus;
 #[path = "../../../ci/program.rs"]
 mod installed;
 
@@ -115,6 +119,7 @@ fn main() -> std::process::ExitCode {
     let mut trials = bandwidth::trials();
     trials.extend(addresses::trials());
     trials.extend(hostile::trials());
+    trials.extend(lab::trials());
     trials.extend(conformance::trials());
     trials.extend(relaying::trials());
     trials.extend(told::trials());

@@ -2,7 +2,6 @@
 //!
 //! Never touches the balancer but through its sockets. Ends when it is dropped.
 
-use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -10,18 +9,18 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Empty, Full};
-use hyper::body::{Bytes, Incoming};
+use http_body_util::{BodyExt, Empty};
+use hyper::body::Bytes;
 use hyper::client::conn::http1 as client;
 use hyper::header::HOST;
-use hyper::server::conn::http1 as server;
-use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper::{Request, StatusCode};
+use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener as AsyncListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::sleep;
+
+use crate::simulated;
 
 /// Services and clients that run.
 pub struct Companions {
@@ -111,16 +110,7 @@ async fn serve(name: &'static str, delay: Duration, listener: TcpListener) {
             sleep(ACCEPT_PAUSE).await;
             continue;
         };
-        spawn_local(async move {
-            let answer = service_fn(move |_: Request<Incoming>| async move {
-                sleep(delay).await;
-                Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(format!("{name}\n")))))
-            });
-            let _ = server::Builder::new()
-                .timer(TokioTimer::new())
-                .serve_connection(TokioIo::new(stream), answer)
-                .await;
-        });
+        spawn_local(simulated::http(stream, Arc::from(name), delay));
     }
 }
 

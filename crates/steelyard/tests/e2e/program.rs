@@ -82,6 +82,15 @@ impl Program {
         program
     }
 
+    /// Starts `steelyard lab` with a file of these contents. Returns when it says that it is ready.
+    pub fn lab(place: &Place, contents: &str) -> Program {
+        let file = place.file("lab.conf", contents);
+        let mut program = Program::execute(place, vec!["lab", &file], file.clone());
+        program.stdout = Written::of(program.child.stdout.take());
+        program.wait_ready();
+        program
+    }
+
     /// Has it take `config` in place of the file that it runs with; the line that says what changed.
     pub fn reload(&self, config: &str) -> String {
         let of =
@@ -255,10 +264,14 @@ impl Program {
     /// Starts it; who reads its standard output is for the caller to say.
     fn spawn_unread(place: &Place, config: &str, arguments: &[&str]) -> Program {
         let config = place.file("ns.conf", config);
+        let run = ["run", "--threads", "2", "--config", &config];
+        Program::execute(place, [&run, arguments].concat(), config.clone())
+    }
+
+    fn execute(place: &Place, arguments: Vec<&str>, config: String) -> Program {
         let mut child = Command::new(EXECUTABLE)
-            .args(["run", "--threads", "2", "--config", &config])
-            .args(["--nitro", &place.nitro().to_string()])
             .args(arguments)
+            .args(["--nitro", &place.nitro().to_string()])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
