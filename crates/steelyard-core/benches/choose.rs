@@ -15,8 +15,8 @@ use steelyard_core::balance::setup::{Bound, Setup};
 use steelyard_core::service::hot::Lines;
 use steelyard_core::service::{Service, State};
 use steelyard_core::time::Time;
-use steelyard_core::vserver::VirtualServer;
 use steelyard_core::vserver::select::Assigned;
+use steelyard_core::vserver::{Protocol, VirtualServer};
 
 /// What the keys are like.
 #[derive(Clone, Copy, PartialEq)]
@@ -82,6 +82,7 @@ fn virtual_server(n: usize, keys: Keys) -> VirtualServer {
         picker.ended(position);
     }
     VirtualServer {
+        protocol: Protocol::Http,
         name: "bench".into(),
         address: None,
         method: name,

@@ -22,7 +22,7 @@ use crate::service::Service;
 use crate::service::hot::Lines;
 use crate::sync::Arc;
 use crate::time::Time;
-use crate::vserver::{Closed, VirtualServer};
+use crate::vserver::{Closed, Protocol, VirtualServer};
 use placement::Placement;
 
 /// What workers decide on. Replaced as a whole; live objects in it are shared with its predecessor.
@@ -279,6 +279,7 @@ fn live_vserver(
     let built = VirtualServer {
         name: vserver.name.as_str().into(),
         address,
+        protocol: protocol(vserver.service_type),
         method: picker.method().name,
         client_timeout_s: vserver.clt_timeout_s,
         enabled: vserver.enabled,
@@ -311,11 +312,20 @@ pub fn member_name(group: &str, server: &str, port: u16) -> String {
     format!("{group}?{server}?{port}")
 }
 
-/// Where the method is not carried the backup method stands in for it. The configuration's words are the methods'
+/// Where the method is not carried the backup method stands in for it, if the protocol allows that one. The configuration's words are the methods'
 /// names; a test holds them together.
 fn method(vserver: &LbVserver) -> &'static balance::Method {
+    let backup = Some(vserver.backup_lb_method).filter(|backup| backup.suits(vserver.service_type));
     let named = balance::method(vserver.lb_method.text());
-    named.or_else(|| balance::method(vserver.backup_lb_method.text())).unwrap_or(balance::DEFAULT)
+    named.or_else(|| balance::method(backup?.text())).unwrap_or(balance::DEFAULT)
+}
+
+/// A type that is not carried has no services, so nothing of it is ever relayed.
+fn protocol(service_type: ServiceType) -> Protocol {
+    match service_type {
+        ServiceType::Tcp => Protocol::Tcp,
+        ServiceType::Http | ServiceType::NotCarried(_) => Protocol::Http,
+    }
 }
 
 fn slow_start(vserver: &LbVserver) -> Option<SlowStart> {

@@ -7,6 +7,7 @@ use steelyard_core::config::Config;
 use steelyard_core::config::guard::Guards;
 use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::Time;
+use steelyard_core::vserver::Protocol;
 
 fn config(lines: &str) -> Config {
     let reading = read(format!("enable ns feature LB\n{lines}").as_bytes(), "ns.conf");
@@ -22,6 +23,19 @@ fn snapshot(lines: &str) -> Snapshot {
 fn ring(snapshot: &Snapshot, vserver: &str) -> Vec<String> {
     let services = snapshot.vserver(vserver).unwrap().services().map(|service| service.name().to_owned());
     services.collect()
+}
+
+/// Each has its own services, and neither is ever given one of the other.
+#[test]
+fn tcp_and_http_are_both_carried_and_do_not_mix() {
+    let snapshot = snapshot(
+        "add service h 10.0.0.5 HTTP 80\nadd service t 10.0.0.5 TCP 80\nadd service s 10.0.0.5 SSL_TCP 443\n\
+         add lb vserver vh HTTP 10.0.0.1 80\nadd lb vserver vt TCP 10.0.0.1 81\nbind lb vserver vh h\n\
+         bind lb vserver vt t\nbind lb vserver vt s\n",
+    );
+    assert_eq!((ring(&snapshot, "vh"), ring(&snapshot, "vt")), (vec!["h".into()], vec!["t".into()]));
+    let protocol = |name: &str| snapshot.vserver(name).unwrap().protocol;
+    assert_eq!((protocol("vh"), protocol("vt")), (Protocol::Http, Protocol::Tcp));
 }
 
 #[test]
@@ -43,19 +57,20 @@ fn ports_that_stand_for_any_and_servers_without_an_address_are_not_chosen() {
 }
 
 /// `spec/methods.md` 3.1: the backup method where the method cannot be used; LEASTCONNECTION where that is not carried
-/// either.
+/// either, or looks at requests that the protocol has not (1.5).
 #[test]
 fn the_backup_method_stands_in() {
     let snapshot = snapshot(
         "add lb vserver a HTTP 10.0.0.1 80 -lbMethod URLHASH\n\
          add lb vserver b HTTP 10.0.0.2 80 -lbMethod URLHASH -backupLBMethod LEASTPACKETS\n\
          add lb vserver c HTTP 10.0.0.3 80 -lbMethod TOKEN -backupLBMethod SOURCEIPHASH\n\
-         add lb vserver d HTTP 10.0.0.4 80 -backupLBMethod LEASTPACKETS\n",
+         add lb vserver d HTTP 10.0.0.4 80 -backupLBMethod LEASTPACKETS\n\
+         add lb vserver e TCP 10.0.0.5 80 -lbMethod URLHASH -backupLBMethod LEASTRESPONSETIME\n",
     );
     let method = |name: &str| snapshot.vserver(name).unwrap().method;
     assert_eq!(
-        ["a", "b", "c", "d"].map(method),
-        ["ROUNDROBIN", "LEASTPACKETS", "LEASTCONNECTION", "LEASTCONNECTION"]
+        ["a", "b", "c", "d", "e"].map(method),
+        ["ROUNDROBIN", "LEASTPACKETS", "LEASTCONNECTION", "LEASTCONNECTION", "LEASTCONNECTION"]
     );
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use steelyard_core::config::{Changes, Config};
+use steelyard_core::config::{Changes, Config, ServiceType};
 use steelyard_core::monitor::schedule::{Target, Watched};
 use steelyard_core::service::{Service, State as ServiceState};
 use steelyard_core::snapshot::placement::Placement;
@@ -264,6 +264,13 @@ impl State {
     pub fn plain_services(&self) -> Vec<Arc<Service>> {
         let Running { config, snapshot, .. } = &*self.running.borrow();
         config.services.iter().filter_map(|s| snapshot.service(&s.name)).map(Arc::clone).collect()
+    }
+
+    /// The type of the virtual server called `name`, and that of the service.
+    pub fn types(&self, name: &str) -> (Option<ServiceType>, Option<ServiceType>) {
+        let config = &self.running.borrow().config;
+        let vserver = config.lb_vservers.find(name).map(|vserver| vserver.service_type);
+        (vserver, config.services.find(name).map(|service| service.service_type))
     }
 
     /// The virtual servers in the order of the configuration.

@@ -65,3 +65,10 @@ impl LbMethod {
         }
     }
 }
+
+impl BackupLbMethod {
+    /// The same of a backup method.
+    pub fn suits(self, service_type: ServiceType) -> bool {
+        self != BackupLbMethod::LeastResponseTime || service_type.is_http()
+    }
+}

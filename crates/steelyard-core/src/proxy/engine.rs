@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use crate::proxy::http1::session::{Fate, Session};
 use crate::proxy::io::{Close, ConnId, Gone, Io};
 use crate::proxy::limits::Limits;
 use crate::proxy::parts::{Context, Parts, count};
+use crate::proxy::session::{Client, Fate, Session};
 use crate::proxy::table::{Side, Table, side};
 use crate::proxy::transaction::Loss;
 use crate::snapshot::Snapshot;
@@ -52,7 +52,7 @@ impl Engine {
     }
 
     /// A client has connected to the virtual server called `vserver`. `None` refuses it, by RST: the virtual server
-    /// is unknown, disabled or DOWN, or a limit is reached.
+    /// is unknown, disabled or DOWN, a limit is reached, or there is no service for the connection.
     pub fn accepted(&mut self, vserver: &str, peer: SocketAddr, io: &mut impl Io) -> Option<ConnId> {
         let vserver = self.snapshot.vserver(vserver)?;
         if !vserver.enabled || !vserver.is_up() || self.clients.len() >= self.parts.limits.clients {
@@ -65,12 +65,13 @@ impl Engine {
         let deadline = io.now().plus_us(patience_us);
         let wheel = &mut self.parts.wheel;
         count(&vserver.live.connections, 1);
-        let client = SocketAddr::new(peer.ip().to_canonical(), peer.port());
+        let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
         let id = self.clients.insert(|id| {
             let timer = wheel.arm(id.to_bits(), deadline);
-            Session::new(id, Arc::clone(vserver), client, timer)
+            Session::new(Client { id, peer, timer }, vserver)
         });
-        Some(id)
+        self.with(id, io, |session, cx| session.begin(cx));
+        self.clients.find(id).map(|session| session.id())
     }
 
     /// The connect that was asked for has succeeded.

@@ -8,5 +8,7 @@ mod parts;
 mod pool;
 pub mod record;
 mod refusal;
+mod session;
 mod table;
+mod tcp;
 mod transaction;

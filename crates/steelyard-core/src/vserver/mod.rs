@@ -17,6 +17,8 @@ pub struct VirtualServer {
     pub name: Box<str>,
     /// Where it listens; `None` when it is not addressable (0.0.0.0:0).
     pub address: Option<SocketAddr>,
+    /// What clients speak to it, and services behind it.
+    pub protocol: Protocol,
     /// Method name, as `-lbMethod` spells it.
     pub method: &'static str,
     /// `cltTimeout`: an idle client connection is closed after this many seconds.
@@ -54,6 +56,15 @@ impl VirtualServer {
     pub fn services(&self) -> impl Iterator<Item = &Arc<Service>> {
         self.picker.services().iter().map(|bound| &bound.service)
     }
+}
+
+/// What is balanced: the unit of `spec/methods.md` 1.1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Protocol {
+    /// Each HTTP request.
+    Http,
+    /// Each connection, whatever it carries.
+    Tcp,
 }
 
 /// Why a virtual server takes nobody in.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use steelyard_core::balance::log::Reason;
 use steelyard_core::service::State;
-use steelyard_core::vserver::VirtualServer;
+use steelyard_core::vserver::{Protocol, VirtualServer};
 
 use crate::world::{Plan, World};
 
@@ -90,6 +90,7 @@ fn s03_only_status_200_is_a_sample() {
     let vserver = VirtualServer {
         name: "v".into(),
         address: None,
+        protocol: Protocol::Http,
         method: picker.method().name,
         client_timeout_s: 180,
         enabled: true,

@@ -1,4 +1,4 @@
-//! The HTTP/1 engine in virtual time: a scripted world in place of sockets, strict services in place of real ones.
+//! The engine in virtual time: a scripted world in place of sockets, strict services in place of real ones.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod cases;
@@ -9,5 +9,7 @@ mod keep_alive;
 mod message;
 mod properties;
 mod record;
+mod tcp;
+mod tcp_properties;
 mod terms;
 mod world;

@@ -196,9 +196,14 @@ impl World {
     }
 
     pub fn client(&mut self) -> ConnId {
-        let id = self.engine.accepted("vs", ([127, 0, 0, 9], 999).into(), &mut self.io).expect("not refused");
+        self.try_client().expect("not refused")
+    }
+
+    /// `None`: it was refused.
+    pub fn try_client(&mut self) -> Option<ConnId> {
+        let id = self.engine.accepted("vs", ([127, 0, 0, 9], 999).into(), &mut self.io)?;
         self.io.conns.insert(id, Conn { open: true, ..Conn::default() });
-        id
+        Some(id)
     }
 
     /// Bytes from the peer of `id`, now or when it is resumed.

@@ -128,7 +128,7 @@ fn allowed(line: &str) -> &'static [Verdict] {
         ("vserver", _) => ("lb vserver", 2),
         (object, _) => (object, 2),
     };
-    let carried = |kind: &str| kind == "http";
+    let carried = |kind: &str| ["http", "tcp"].contains(&kind);
     match (verb, object) {
         ("add", "lb vserver") if !carried(word(after + 1)) => STORED,
         ("add", "service") if !carried(word(after + 2)) => STORED,

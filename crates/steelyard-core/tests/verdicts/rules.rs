@@ -74,7 +74,7 @@ fn an_option_that_goes_with_another_changes_nothing_without_it() {
 fn a_type_that_is_not_carried_is_stored_with_all_that_belongs_to_it() {
     let text = "enable ns feature LB SSL\n\
         add service t 192.0.2.11 SSL 443\n\
-        add service u 192.0.2.12 TCP 25\n\
+        add service u 192.0.2.12 SSL_TCP 25\n\
         add lb vserver w SSL 192.0.2.10 443 -persistenceType COOKIEINSERT\n\
         bind lb vserver w t\n";
     assert_eq!(line(text, "add lb vserver w"), (Verdict::Stored, Consequence::Traffic));

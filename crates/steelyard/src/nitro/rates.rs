@@ -111,7 +111,8 @@ impl Rates {
         for (key, counts) in all {
             let mut kept = before.remove(&key).unwrap_or_default();
             // Counters never fall: lower ones are those of a new object at an old address.
-            if kept.back().is_some_and(|(_, last)| last.requests > counts.requests) {
+            let fell = |last: &Counts| last.requests > counts.requests || last.hits > counts.hits;
+            if kept.back().is_some_and(|(_, last)| fell(last)) {
                 kept.clear();
             }
             kept.push_back((now, counts));

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use serde_json::{Value, json};
+use steelyard_core::config::ServiceType;
 use steelyard_core::service::{Service, State as ServiceState};
 use steelyard_core::time::SECOND_US;
 use steelyard_core::vserver::VirtualServer;
@@ -53,7 +54,7 @@ fn vserver_fields(state: &State, vserver: &VirtualServer) -> Fields {
     ];
     fields.extend(address(vserver.address));
     fields.extend([
-        ("type", json!("HTTP")),
+        ("type", json!(word(state.types(&vserver.name).0))),
         ("state", json!(state_text(vserver_state))),
         ("actsvcs", counter(up as u64)),
         ("tothits", counter(live.hits.load(Relaxed))),
@@ -90,8 +91,16 @@ fn service_fields(state: &State, service: &Arc<Service>) -> Fields {
         ("avgsvrttfb", counter(ttfb_ms(&recent, service))),
     ];
     fields.extend(address(Some(service.address())));
-    fields.extend([("servicetype", json!("HTTP")), ("state", json!(state_text(service.state())))]);
-    fields.extend(traffic(&recent, Counts::of_service(service)));
+    let service_type = state.types(service.name()).1;
+    fields
+        .extend([("servicetype", json!(word(service_type))), ("state", json!(state_text(service.state())))]);
+    // Where connections are balanced there are hits and no requests.
+    let requests = |counts: Counts| match service_type {
+        Some(ServiceType::Tcp) => Counts { requests: 0, responses: 0, ..counts },
+        _ => counts,
+    };
+    let of_requests = Recent { counts: requests(recent.counts), ..recent };
+    fields.extend(traffic(&of_requests, requests(Counts::of_service(service))));
     fields.extend([
         ("curclntconnections", counter(service.active())),
         ("surgecount", counter(0)),
@@ -106,6 +115,10 @@ fn service_fields(state: &State, service: &Arc<Service>) -> Fields {
         ("activetransactions", counter(service.active())),
     ]);
     Fields(fields)
+}
+
+fn word(service_type: Option<ServiceType>) -> &'static str {
+    service_type.map_or("", ServiceType::text)
 }
 
 fn traffic(recent: &Recent, totals: Counts) -> [(&'static str, Value); 8] {

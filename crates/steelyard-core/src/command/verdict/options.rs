@@ -200,8 +200,10 @@ impl Applied<'_> {
         let vserver = self.vserver();
         let reason = match row.nitro {
             "lbmethod" => {
-                let backup =
-                    vserver.map(|vserver| vserver.backup_lb_method).filter(|backup| backup.is_carried());
+                let usable = |v: &&LbVserver| {
+                    v.backup_lb_method.is_carried() && v.backup_lb_method.suits(v.service_type)
+                };
+                let backup = vserver.filter(usable).map(|vserver| vserver.backup_lb_method);
                 let chooses = backup.map_or(LbMethod::LeastConnection.text(), |backup| backup.text());
                 format!("{word} is not carried: {chooses} chooses in its place")
             }

@@ -14,6 +14,7 @@ use crate::proxy::io::{Close, ConnId, Io};
 use crate::proxy::parts::{Context, count};
 use crate::proxy::record::Cause;
 use crate::proxy::refusal::Refusal;
+pub use crate::proxy::session::Fate;
 use crate::sync::Arc;
 use crate::time::{SECOND_US, Time};
 use crate::timer::Timer;
@@ -61,15 +62,6 @@ enum Successor {
     Same,
     Newer(Arc<VirtualServer>),
     Removed,
-}
-
-/// Whether a session goes on after an event.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[must_use]
-pub enum Fate {
-    Lives,
-    /// Its client connection is closed or gone, and nothing of it is left in use.
-    Over,
 }
 
 /// How far some bytes went.

@@ -1,0 +1,311 @@
+//! A TCP session: one transaction for each client connection, bytes both ways, and the ends of both sides as they come.
+//!
+//! Owns half-closes, resets, back pressure and the idle time-out between the two connections; never looks at a byte. The
+//! hard question: what may a peer take for complete? A FIN goes on as FIN and an RST as RST, each behind what came before
+//! it, so that nothing cut looks whole and nothing whole is cut.
+
+use crate::proxy::io::{Close, ConnId, Gone, Io};
+use crate::proxy::parts::{Context, Route, count};
+use crate::proxy::session::{Client, Fate};
+use crate::proxy::transaction::{Given, Loss, Next, Repeat, Reuse};
+use crate::sync::{Arc, Ordering};
+use crate::time::{MILLISECOND_US, SECOND_US, Time};
+use crate::timer::Timer;
+use crate::vserver::VirtualServer;
+
+/// A client connection of a TCP virtual server.
+pub struct Session {
+    id: ConnId,
+    vserver: Arc<VirtualServer>,
+    timer: Timer,
+    transaction: crate::proxy::transaction::Transaction,
+    server: Option<ConnId>,
+    /// The connect has succeeded.
+    open: bool,
+    /// What the client has sent before that, kept so that it can go to another service.
+    held: Vec<u8>,
+    from_client: Stream,
+    from_service: Stream,
+    /// For how long both may be silent.
+    patience_us: u64,
+    /// When packets were last counted.
+    packets_at: Time,
+}
+
+/// One direction.
+#[derive(Default)]
+struct Stream {
+    /// Its sender's FIN has come.
+    ended: bool,
+    /// Its receiver does not take what it is sent.
+    full: bool,
+    /// So its sender is paused.
+    paused: bool,
+}
+
+impl Session {
+    /// A session for which no service is chosen yet.
+    pub fn new(client: Client, vserver: Arc<VirtualServer>) -> Session {
+        Session {
+            id: client.id,
+            vserver,
+            timer: client.timer,
+            transaction: Default::default(),
+            server: None,
+            open: false,
+            held: Vec::new(),
+            from_client: Stream::default(),
+            from_service: Stream::default(),
+            patience_us: u64::MAX,
+            packets_at: Time::ZERO,
+        }
+    }
+
+    /// Its client connection.
+    pub fn id(&self) -> ConnId {
+        self.id
+    }
+
+    /// The virtual server it belongs to.
+    pub fn vserver(&self) -> &Arc<VirtualServer> {
+        &self.vserver
+    }
+
+    /// What is left when the session is over: its timer.
+    pub fn into_timer(self) -> Timer {
+        self.timer
+    }
+
+    /// Chooses a service and connects to it: it may be the one that speaks first.
+    pub fn begin(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        let now = cx.io.now();
+        let given = Given { vserver: &self.vserver, limits: &cx.parts.limits, now };
+        match self.transaction.begin(Repeat::Never, &given) {
+            Ok(_) => {
+                self.connect(now, cx);
+                Fate::Lives
+            }
+            Err(_) => self.wind_up(cx),
+        }
+    }
+
+    /// Bytes from the client.
+    pub fn data(&mut self, bytes: &[u8], cx: &mut Context<'_, impl Io>) -> Fate {
+        count(&self.vserver.live.request_bytes, bytes.len() as u64);
+        let now = cx.io.now();
+        match self.server {
+            Some(server) if self.open => self.send_to_service(server, bytes, now, cx),
+            _ => self.hold(bytes, now, cx),
+        }
+        self.balance(cx);
+        Fate::Lives
+    }
+
+    /// The connect succeeded: what was held is on its way.
+    pub fn connected(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        let Some(server) = self.server else { return Fate::Lives };
+        let now = cx.io.now();
+        self.open = true;
+        self.from_client.full = false;
+        let mut held = std::mem::take(&mut self.held);
+        if held.is_empty() {
+            self.touch(now, cx);
+        } else {
+            self.send_to_service(server, &held, now, cx);
+        }
+        cx.parts.give(&mut held);
+        if self.from_client.ended {
+            cx.io.finish(server);
+        }
+        self.balance(cx);
+        Fate::Lives
+    }
+
+    /// Bytes from the service.
+    pub fn answer(&mut self, bytes: &[u8], cx: &mut Context<'_, impl Io>) -> Fate {
+        let now = cx.io.now();
+        self.transaction.received(bytes.len(), now);
+        count(&self.vserver.live.response_bytes, bytes.len() as u64);
+        self.from_service.full = cx.io.send(self.id, bytes) > cx.parts.limits.high_water;
+        self.touch(now, cx);
+        self.sample_packets(now, cx);
+        self.balance(cx);
+        Fate::Lives
+    }
+
+    /// The client's FIN.
+    pub fn ended(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        self.from_client.ended = true;
+        if self.from_service.ended {
+            return self.complete(cx);
+        }
+        // Before the connect has succeeded the FIN waits like the bytes before it.
+        if let Some(server) = self.server
+            && self.open
+        {
+            cx.io.finish(server);
+        }
+        Fate::Lives
+    }
+
+    /// The service's FIN.
+    pub fn server_ended(&mut self, _server: ConnId, cx: &mut Context<'_, impl Io>) -> Fate {
+        self.from_service.ended = true;
+        if self.from_client.ended {
+            return self.complete(cx);
+        }
+        cx.io.finish(self.id);
+        Fate::Lives
+    }
+
+    /// The client has reset: so is the service.
+    pub fn gone(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        self.drop_server(Close::Reset, cx);
+        self.wind_up(cx)
+    }
+
+    /// What the end of `server` means for this session.
+    pub fn loss(&self, _server: ConnId, why: Gone, _cx: &mut Context<'_, impl Io>) -> Loss {
+        match why {
+            Gone::Reset if self.open => Loss::Broken,
+            Gone::Reset | Gone::ConnectFailed => Loss::ConnectFailed,
+        }
+    }
+
+    /// The service's connection is gone. Another service is tried as long as none was sent a byte.
+    pub fn server_gone(&mut self, loss: Loss, cx: &mut Context<'_, impl Io>) -> Fate {
+        self.server = None;
+        let now = cx.io.now();
+        let given = Given { vserver: &self.vserver, limits: &cx.parts.limits, now };
+        match self.transaction.lost(loss, !self.open, &given) {
+            Next::Send(_) => {
+                self.connect(now, cx);
+                Fate::Lives
+            }
+            Next::Refuse(_) => self.abort(Close::Reset, cx),
+        }
+    }
+
+    /// The client has taken all it was sent.
+    pub fn drained(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        self.from_service.full = false;
+        self.balance(cx);
+        Fate::Lives
+    }
+
+    /// The service has taken all it was sent.
+    pub fn server_drained(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        self.from_client.full = false;
+        self.balance(cx);
+        Fate::Lives
+    }
+
+    /// Both have been silent for too long. A FIN would say that all was sent.
+    pub fn expired(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        self.abort(Close::Reset, cx)
+    }
+
+    /// A newer snapshot changes nothing here: the connection is one transaction, and ends on the snapshot it began with.
+    pub fn adopt(&mut self, _vserver: Option<&Arc<VirtualServer>>, _cx: &mut Context<'_, impl Io>) -> Fate {
+        Fate::Lives
+    }
+
+    fn connect(&mut self, now: Time, cx: &mut Context<'_, impl Io>) {
+        let Some(service) = self.transaction.service() else { return };
+        let from = service.source.address(&self.vserver.live.source, service.address().ip());
+        self.server = Some(cx.obtain(Route { service, from }, Reuse::Fresh, self.id, now));
+        let client_us = match self.vserver.client_timeout_s {
+            0 => u64::MAX,
+            seconds => u64::from(seconds) * SECOND_US,
+        };
+        self.patience_us = client_us.min(self.transaction.server_patience_us());
+        self.touch(now, cx);
+    }
+
+    fn send_to_service(&mut self, server: ConnId, bytes: &[u8], now: Time, cx: &mut Context<'_, impl Io>) {
+        self.from_client.full = cx.io.send(server, bytes) > cx.parts.limits.high_water;
+        self.transaction.sent(bytes.len(), true, now);
+        self.touch(now, cx);
+        self.sample_packets(now, cx);
+    }
+
+    /// Until the connect has succeeded nothing is sent; within a bound, the client is not even paused.
+    fn hold(&mut self, bytes: &[u8], now: Time, cx: &mut Context<'_, impl Io>) {
+        if self.held.capacity() == 0 {
+            self.held = cx.parts.buffer();
+        }
+        self.held.extend_from_slice(bytes);
+        self.from_client.full = self.held.len() >= cx.parts.limits.held_bytes;
+        self.touch(now, cx);
+    }
+
+    /// A byte has moved: the deadline moves, too.
+    fn touch(&mut self, now: Time, cx: &mut Context<'_, impl Io>) {
+        cx.parts.wheel.touch(&self.timer, now.plus_us(self.patience_us));
+    }
+
+    /// Who sends to somebody who takes nothing is paused.
+    fn balance(&mut self, cx: &mut Context<'_, impl Io>) {
+        self.from_client.balance(Some(self.id), cx);
+        self.from_service.balance(self.server, cx);
+    }
+
+    /// `spec/methods.md` ruling 9: packets are counted on a tick of 100 ms.
+    fn sample_packets(&mut self, now: Time, cx: &mut Context<'_, impl Io>) {
+        if now.since_us(self.packets_at) >= PACKETS_TICK_US {
+            self.packets_at = now;
+            self.count_packets(now, cx);
+        }
+    }
+
+    fn count_packets(&self, now: Time, cx: &mut Context<'_, impl Io>) {
+        if let Some(server) = self.server
+            && self.transaction.service().is_some_and(|service| service.counts_packets())
+        {
+            self.transaction.packets(cx.packets(server), now);
+        }
+    }
+
+    /// Both sides have sent their FIN.
+    fn complete(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        self.drop_server(Close::Graceful, cx);
+        cx.io.close(self.id, Close::Graceful);
+        self.wind_up(cx)
+    }
+
+    fn abort(&mut self, how: Close, cx: &mut Context<'_, impl Io>) -> Fate {
+        self.drop_server(Close::Reset, cx);
+        cx.io.close(self.id, how);
+        self.wind_up(cx)
+    }
+
+    fn drop_server(&mut self, how: Close, cx: &mut Context<'_, impl Io>) {
+        if self.server.is_some() {
+            let now = cx.io.now();
+            self.count_packets(now, cx);
+        }
+        if let Some(server) = self.server.take() {
+            cx.discard(server, how);
+        }
+    }
+
+    fn wind_up(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        self.transaction.end();
+        cx.parts.give(&mut self.held);
+        self.vserver.live.connections.fetch_sub(1, Ordering::Relaxed);
+        Fate::Over
+    }
+}
+
+impl Stream {
+    fn balance(&mut self, sender: Option<ConnId>, cx: &mut Context<'_, impl Io>) {
+        if let Some(sender) = sender
+            && self.full != self.paused
+        {
+            self.paused = self.full;
+            if self.full { cx.io.pause(sender) } else { cx.io.resume(sender) }
+        }
+    }
+}
+
+const PACKETS_TICK_US: u64 = 100 * MILLISECOND_US;

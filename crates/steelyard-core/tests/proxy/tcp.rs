@@ -1,0 +1,301 @@
+//! TCP: one service for each connection, bytes and ends of both directions as they come.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use steelyard_core::command::read;
+use steelyard_core::config::Config;
+use steelyard_core::proxy::io::{Close, ConnId, Gone};
+use steelyard_core::proxy::limits::Limits;
+use steelyard_core::service::State;
+use steelyard_core::time::Time;
+
+use crate::world::{Connects, World};
+
+/// Services s1, s2... and the virtual server `vs` of type TCP, with these options.
+pub fn tcp_config(count: u16, of_services: &str, of_vserver: &str) -> Config {
+    let mut text = format!("enable ns feature LB\nadd lb vserver vs TCP 127.0.0.1 80 {of_vserver}\n");
+    for i in 1..=count {
+        text +=
+            &format!("add service s{i} 127.0.0.1 TCP {} {of_services}\nbind lb vserver vs s{i}\n", 8_000 + i);
+    }
+    let reading = read(text.as_bytes(), "ns.conf");
+    assert_eq!(reading.refused, []);
+    reading.config
+}
+
+/// By round robin, and idle for 9000 seconds at most.
+pub fn tcp_world(count: u16, limits: Limits) -> World {
+    World::of(&tcp_config(count, "", "-lbMethod ROUNDROBIN"), limits)
+}
+
+/// A client whose connection is relayed to its service.
+fn relayed(world: &mut World) -> (ConnId, ConnId) {
+    let client = world.client();
+    world.connects(Connects::Succeed);
+    (client, *world.server_ids().last().unwrap())
+}
+
+fn out(world: &World, id: ConnId) -> &[u8] {
+    &world.io.conns[&id].out
+}
+
+#[test]
+fn the_service_is_connected_to_at_once_and_may_speak_first() {
+    let mut world = tcp_world(1, Limits::default());
+    let client = world.client();
+    assert_eq!(world.io.connecting.len(), 1, "before a byte has come");
+    world.connects(Connects::Succeed);
+    let server = world.server_ids()[0];
+    world.data(server, b"220 mail\r\n");
+    assert_eq!(out(&world, client), b"220 mail\r\n");
+    world.data(client, b"EHLO\r\n");
+    assert_eq!(out(&world, server), b"EHLO\r\n");
+    assert_eq!(world.services[0].active(), 1, "one transaction for the connection");
+    world.end(client);
+    world.end(server);
+    world.assert_at_rest();
+}
+
+#[test]
+fn each_connection_is_balanced_once() {
+    let mut world = tcp_world(3, Limits::default());
+    for _ in 0..6 {
+        let (client, server) = relayed(&mut world);
+        world.data(client, b"one");
+        world.data(server, b"two");
+        world.data(client, b"three");
+        assert_eq!(out(&world, server), b"onethree");
+    }
+    let requests: Vec<u64> = world.services.iter().map(|s| s.requests()).collect();
+    assert_eq!(requests, [2, 2, 2]);
+    assert_eq!(world.snapshot.vserver("vs").unwrap().live.hits.load(Relaxed), 6);
+}
+
+/// RFC 9293 3.6: either side may go on after the other has ended.
+#[test]
+fn l07_a_fin_ends_one_direction_only() {
+    let mut world = tcp_world(1, Limits::default());
+    let (client, server) = relayed(&mut world);
+    world.data(client, b"question");
+    world.end(client);
+    assert!(world.io.conns[&server].finished && world.is_open(client), "the FIN is relayed");
+    world.pass(8_000_000_000);
+    world.data(server, b"late answer");
+    assert_eq!(out(&world, client), b"late answer");
+    world.end(server);
+    assert_eq!(world.io.conns[&client].closed, Some(Close::Graceful));
+    assert_eq!(world.io.conns[&server].closed, Some(Close::Graceful));
+    world.assert_at_rest();
+}
+
+#[test]
+fn l07_the_service_may_end_first() {
+    let mut world = tcp_world(1, Limits::default());
+    let (client, server) = relayed(&mut world);
+    world.data(server, b"hello");
+    world.end(server);
+    assert!(world.io.conns[&client].finished && world.is_open(server));
+    world.data(client, b"upload");
+    assert_eq!(out(&world, server), b"upload");
+    world.end(client);
+    assert_eq!(world.io.conns[&server].closed, Some(Close::Graceful));
+    world.assert_at_rest();
+}
+
+#[test]
+fn bytes_and_fin_that_come_before_the_connect_succeeds_go_on_behind_it() {
+    let mut world = tcp_world(1, Limits::default());
+    let client = world.client();
+    world.data(client, b"early");
+    world.end(client);
+    let server = world.server_ids()[0];
+    assert_eq!(out(&world, server), b"", "another service may have to get them");
+    world.connects(Connects::Succeed);
+    assert_eq!(out(&world, server), b"early");
+    assert!(world.io.conns[&server].finished);
+    world.data(server, b"answer");
+    assert_eq!(out(&world, client), b"answer");
+    world.end(server);
+    world.assert_at_rest();
+}
+
+#[test]
+fn l08_a_reset_is_relayed_as_one_in_both_directions() {
+    let mut world = tcp_world(1, Limits::default());
+    let (client, server) = relayed(&mut world);
+    world.data(server, b"half");
+    world.io.conns.get_mut(&server).unwrap().closed = Some(Close::Reset);
+    world.engine.gone(server, Gone::Reset, &mut world.io);
+    assert_eq!(world.io.conns[&client].closed, Some(Close::Reset));
+    let (client, server) = relayed(&mut world);
+    world.data(client, b"half");
+    world.reset(client);
+    assert_eq!(world.io.conns[&server].closed, Some(Close::Reset));
+    world.assert_at_rest();
+}
+
+#[test]
+fn a_failed_connect_goes_to_another_service_with_what_was_held() {
+    let mut world = tcp_world(2, Limits::default());
+    let client = world.client();
+    world.data(client, b"held");
+    world.connects(Connects::Refuse(8_001));
+    let server = *world.server_ids().iter().find(|id| world.is_open(**id)).unwrap();
+    assert_eq!(world.io.conns[&server].to.unwrap().port(), 8_002);
+    assert_eq!(out(&world, server), b"held");
+    assert_eq!((world.services[0].active(), world.services[1].active()), (0, 1));
+}
+
+/// `spec/methods.md` ruling 8: by RST.
+#[test]
+fn a_client_that_nobody_can_serve_is_reset() {
+    let mut world = tcp_world(1, Limits::default());
+    let client = world.client();
+    world.connects(Connects::Refuse(8_001));
+    assert_eq!(world.io.conns[&client].closed, Some(Close::Reset));
+    world.services[0].set_state(State::Down, Time::from_us(world.io.now));
+    assert_eq!(world.try_client(), None);
+    world.assert_at_rest();
+}
+
+#[test]
+fn a_connect_that_takes_too_long_has_failed() {
+    let mut world = tcp_world(1, Limits::default());
+    let client = world.client();
+    world.pass(Limits::default().connect_us + 2_000);
+    assert_eq!(world.io.conns[&client].closed, Some(Close::Reset));
+    world.assert_at_rest();
+}
+
+#[test]
+fn what_is_held_for_a_connect_has_a_bound() {
+    let mut world = tcp_world(1, Limits { held_bytes: 100, ..Limits::default() });
+    let client = world.client();
+    world.data(client, &[7; 99]);
+    assert!(!world.io.conns[&client].paused);
+    world.data(client, &[7; 1]);
+    assert!(world.io.conns[&client].paused);
+    world.data(client, &[8; 50]);
+    world.connects(Connects::Succeed);
+    let server = world.server_ids()[0];
+    assert!(!world.io.conns[&client].paused);
+    assert_eq!(out(&world, server), [&[7; 100][..], &[8; 50]].concat());
+}
+
+#[test]
+fn who_takes_nothing_pauses_the_other() {
+    let mut world = tcp_world(1, Limits { high_water: 100, ..Limits::default() });
+    let (client, server) = relayed(&mut world);
+    for (taker, sender) in [(client, server), (server, client)] {
+        world.io.stuck.insert(taker);
+        world.data(sender, &[1; 100]);
+        assert!(!world.io.conns[&sender].paused);
+        world.data(sender, &[1; 1]);
+        assert!(world.io.conns[&sender].paused);
+        world.io.stuck.remove(&taker);
+        world.io.conns.get_mut(&taker).unwrap().queued = 0;
+        world.engine.drained(taker, &mut world.io);
+        assert!(!world.io.conns[&sender].paused);
+    }
+}
+
+/// `cltTimeout` and `svrTimeout`, whichever is shorter, from the last byte in either direction; 0 is never.
+#[test]
+fn silence_ends_a_connection_by_reset() {
+    for (client_s, server_s, ends_after_s) in
+        [(10, 9_000, Some(10)), (9_000, 10, Some(10)), (0, 10, Some(10)), (10, 0, Some(10)), (0, 0, None)]
+    {
+        let config = tcp_config(1, &format!("-svrTimeout {server_s}"), &format!("-cltTimeout {client_s}"));
+        let mut world = World::of(&config, Limits::default());
+        let (client, server) = relayed(&mut world);
+        for sender in [client, server, client, server] {
+            world.pass(6_000_000);
+            world.data(sender, b"x");
+            assert!(world.is_open(client));
+        }
+        world.pass(9_900_000);
+        assert!(world.is_open(client));
+        world.pass(200_000);
+        assert_eq!(!world.is_open(client), ends_after_s.is_some(), "{client_s} {server_s}");
+        if ends_after_s.is_some() {
+            assert_eq!(world.io.conns[&client].closed, Some(Close::Reset));
+            assert_eq!(world.io.conns[&server].closed, Some(Close::Reset));
+            world.assert_at_rest();
+        } else {
+            world.pass(100_000_000_000);
+            assert!(world.is_open(client));
+        }
+    }
+}
+
+#[test]
+fn bytes_are_counted_on_both_sides() {
+    let mut world = tcp_world(1, Limits::default());
+    let (client, server) = relayed(&mut world);
+    world.data(client, &[1; 30]);
+    world.data(server, &[2; 500]);
+    let live = std::sync::Arc::clone(&world.snapshot.vserver("vs").unwrap().live);
+    assert_eq!((live.request_bytes.load(Relaxed), live.response_bytes.load(Relaxed)), (30, 500));
+    let traffic = &world.services[0].traffic;
+    assert_eq!((traffic.request_bytes.load(Relaxed), traffic.response_bytes.load(Relaxed)), (30, 500));
+    assert_eq!((live.connections.load(Relaxed), traffic.connections.load(Relaxed)), (1, 1));
+    // What only HTTP has.
+    assert_eq!((live.requests.load(Relaxed), live.responses.load(Relaxed)), (0, 0));
+    world.end(client);
+    world.end(server);
+    assert_eq!(live.connections.load(Relaxed), 0);
+}
+
+/// Bytes held for a connect that fails reached nobody.
+#[test]
+fn bytes_are_counted_for_the_service_that_gets_them() {
+    let mut world = tcp_world(2, Limits::default());
+    let client = world.client();
+    world.data(client, b"held");
+    world.connects(Connects::Refuse(8_001));
+    let bytes = |i: usize| world.services[i].traffic.request_bytes.load(Relaxed);
+    assert_eq!((bytes(0), bytes(1)), (0, 4));
+}
+
+/// `spec/methods.md` ruling 9.
+#[test]
+fn packets_are_counted_on_a_tick_and_at_the_end() {
+    let mut world = World::of(&tcp_config(1, "", "-lbMethod LEASTPACKETS"), Limits::default());
+    let (client, server) = relayed(&mut world);
+    let packets = |world: &World| world.services[0].traffic.packets.load(Relaxed);
+    // The world counts one packet for each 1,460 bytes that the service was sent, and one more.
+    world.data(client, &[1; 1_460]);
+    assert_eq!(packets(&world), 2);
+    world.data(client, &[1; 1_460]);
+    assert_eq!(packets(&world), 2, "within the tick");
+    world.pass(100_000);
+    world.data(server, b"x");
+    assert_eq!(packets(&world), 3);
+    world.data(client, &[1; 1_460]);
+    world.end(client);
+    world.end(server);
+    assert_eq!(packets(&world), 4);
+}
+
+/// What a byte costs beyond its bytes: the clock is read once.
+#[test]
+fn the_clock_is_read_once_for_each_read() {
+    let mut world = tcp_world(1, Limits::default());
+    let (client, server) = relayed(&mut world);
+    for id in [client, server] {
+        let before = world.io.now_calls;
+        world.data(id, b"x");
+        assert_eq!(world.io.now_calls, before + 1);
+    }
+}
+
+/// A connection is one transaction: it ends on what it began with.
+#[test]
+fn a_removed_virtual_server_leaves_its_connections_alone() {
+    let mut world = tcp_world(1, Limits::default());
+    let (client, server) = relayed(&mut world);
+    world.engine.adopt(Default::default(), &mut world.io);
+    world.data(client, b"still");
+    assert_eq!(out(&world, server), b"still");
+    assert_eq!(world.try_client(), None);
+}
