@@ -176,7 +176,7 @@ impl Snapshot {
                         configured.filter(|s| s.is_carried() || self.is_placed(s.service_type, name));
                     let live = self.service(name).map(Arc::clone);
                     ring.extend(configured.zip(live).map(|(configured, service)| {
-                        let terms = Arc::new(terms::of_service(configured, &config.ns_param));
+                        let terms = Arc::new(terms::of_service(configured, config));
                         Bound { service, weight: *weight, terms }
                     }));
                 }
@@ -190,7 +190,7 @@ impl Snapshot {
     }
 
     fn members(&self, group: &ServiceGroup, config: &Config) -> Vec<Bound> {
-        let terms = Arc::new(terms::of_group(group, &config.ns_param));
+        let terms = Arc::new(terms::of_group(group, config));
         let live = |member: &Member| {
             let service = self.service(&member_name(&group.name, &member.server, member.port))?;
             Some(Bound { service: Arc::clone(service), weight: member.weight, terms: Arc::clone(&terms) })

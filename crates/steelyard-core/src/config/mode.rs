@@ -24,11 +24,12 @@ impl Modes {
         self.0.extend(acronyms.iter().map(|acronym| (*acronym, on)));
     }
 
-    /// What this version's not acting on a mode does: three of them hold for every service; the others are about how
+    /// What this version does with a mode: CKA acts; two others would hold for every service, too; the rest are about how
     /// packets are forwarded, which is the host's affair here.
     pub fn effect(acronym: &str) -> Effect {
         match acronym {
-            "USIP" | "CKA" | "TCPB" => Effect::Traffic,
+            "CKA" => Effect::Acts,
+            "USIP" | "TCPB" => Effect::Traffic,
             _ => Effect::Inert,
         }
     }

@@ -58,12 +58,12 @@ resource! {
         /// Seconds after which an idle client connection is closed; that of the virtual server wins over it.
         clt_timeout_s: u32 = 180, Option("cltTimeout", "clttimeout", IDLE_TIMEOUT).always().inert();
         /// Seconds after which an idle connection to it is closed.
-        svr_timeout_s: u32 = 360, Option("svrTimeout", "svrtimeout", IDLE_TIMEOUT).always().traffic();
+        svr_timeout_s: u32 = 360, Option("svrTimeout", "svrtimeout", IDLE_TIMEOUT).always();
         /// Name by which requests can ask for it (persistence CUSTOMSERVERID).
         custom_server_id: String = NO_SERVER_ID.to_owned(),
             Option("CustomServerID", "customserverid", SERVER_ID).traffic();
         /// YES: client connections are kept open where it would close them.
-        client_keep_alive: bool = false, Option("CKA", "cka", Kind::YesNo).always().traffic();
+        client_keep_alive: bool = false, Option("CKA", "cka", Kind::YesNo).always();
         /// YES: its answers are held back until clients can take them.
         tcp_buffering: bool = false, Option("TCPB", "tcpb", Kind::YesNo).always().traffic();
         /// YES: its answers may be compressed.

@@ -51,9 +51,9 @@ resource! {
         /// Seconds after which an idle client connection is closed; that of the virtual server wins over it.
         clt_timeout_s: u32 = 180, Option("cltTimeout", "clttimeout", IDLE_TIMEOUT).always().inert();
         /// Seconds after which an idle connection to a member is closed.
-        svr_timeout_s: u32 = 360, Option("svrTimeout", "svrtimeout", IDLE_TIMEOUT).always().traffic();
+        svr_timeout_s: u32 = 360, Option("svrTimeout", "svrtimeout", IDLE_TIMEOUT).always();
         /// YES: client connections are kept open where members would close them.
-        client_keep_alive: bool = false, Option("CKA", "cka", Kind::YesNo).always().traffic();
+        client_keep_alive: bool = false, Option("CKA", "cka", Kind::YesNo).always();
         /// YES: their answers are held back until clients can take them.
         tcp_buffering: bool = false, Option("TCPB", "tcpb", Kind::YesNo).always().traffic();
         /// YES: their answers may be compressed.

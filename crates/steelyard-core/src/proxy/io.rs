@@ -75,6 +75,10 @@ pub trait Io {
     /// Ends the connection; `id` is free for reuse from here on and gets no further event.
     fn close(&mut self, id: ConnId, how: Close);
 
+    /// Bytes of what was sent that the peer has acknowledged so far. Asked only of connections that do not take what they
+    /// are sent.
+    fn acknowledged(&mut self, id: ConnId) -> u64;
+
     /// Packets in both directions so far on this connection (TCP segments by TCP_INFO).
     fn packets(&mut self, id: ConnId) -> u64;
 

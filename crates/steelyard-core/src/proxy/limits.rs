@@ -38,6 +38,9 @@ pub struct Limits {
     pub head_us: u64,
     /// Bytes of a request line that are kept for the access log. 0: there is no log, and nothing is kept for it.
     pub logged_line_bytes: usize,
+    /// Bytes per second at which a client must send a body and take an answer; less than that over the whole of its
+    /// `cltTimeout` is as bad as nothing.
+    pub slow_bytes_per_s: u64,
 }
 
 impl Default for Limits {
@@ -59,6 +62,7 @@ impl Default for Limits {
             connect_us: 4 * SECOND_US,
             head_us: 10 * SECOND_US,
             logged_line_bytes: 0,
+            slow_bytes_per_s: 256,
         }
     }
 }

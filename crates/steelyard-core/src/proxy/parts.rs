@@ -137,13 +137,14 @@ impl<I: Io> Context<'_, I> {
         self.parts.servers.find(id).is_none_or(|server| server.requests >= most)
     }
 
-    /// `id` has carried its answer and may carry another request: keeps it, or closes it when the pool is full.
-    pub fn release(&mut self, id: ConnId, now: Time) {
+    /// `id` has carried its answer and may carry another request: keeps it for `idle_us` at most, or closes it when the
+    /// pool is full.
+    pub fn release(&mut self, id: ConnId, now: Time, idle_us: u64) {
         let Parts { servers, wheel, limits, pool, .. } = &mut *self.parts;
         let Some(server) = servers.find(id) else { return };
         server.user = None;
         if pool.put(&server.service, Idle { id, from: server.from, since: now }, limits) {
-            wheel.touch(&server.timer, now.plus_us(limits.idle_server_us));
+            wheel.touch(&server.timer, now.plus_us(idle_us.min(limits.idle_server_us)));
             server.service.traffic.idle_connections.fetch_add(1, Ordering::Relaxed);
         } else {
             self.discard(id, Close::Graceful);

@@ -1,32 +1,34 @@
 //! From the options of a service or a group to the terms on which it is used.
 
-use crate::config::{NsParam, Service, ServiceGroup};
+use crate::config::{Config, NsParam, Service, ServiceGroup};
 use crate::service::terms::Terms;
 use crate::time::SECOND_US;
 
 /// The terms of a service.
-pub(super) fn of_service(service: &Service, global: &NsParam) -> Terms {
+pub(super) fn of_service(service: &Service, config: &Config) -> Terms {
+    let global = &config.ns_param;
     Terms {
         server_timeout_us: timeout_us(service.svr_timeout_s),
         max_client: limit(service.max_client),
         max_requests: limit(service.max_req).or(limit(global.max_req)),
         max_bandwidth_kbps: limit(service.max_bandwidth),
         client_ip: client_ip(service.client_ip, &service.client_ip_header, global),
-        client_keep_alive: service.client_keep_alive,
+        client_keep_alive: service.client_keep_alive || config.modes.has(CLIENT_KEEP_ALIVE),
         surge_protection: service.surge_protection,
         down_state_flush: service.down_state_flush,
     }
 }
 
 /// The terms of a group's members.
-pub(super) fn of_group(group: &ServiceGroup, global: &NsParam) -> Terms {
+pub(super) fn of_group(group: &ServiceGroup, config: &Config) -> Terms {
+    let global = &config.ns_param;
     Terms {
         server_timeout_us: timeout_us(group.svr_timeout_s),
         max_client: limit(group.max_client),
         max_requests: limit(group.max_req).or(limit(global.max_req)),
         max_bandwidth_kbps: limit(group.max_bandwidth),
         client_ip: client_ip(group.client_ip, &group.client_ip_header, global),
-        client_keep_alive: group.client_keep_alive,
+        client_keep_alive: group.client_keep_alive || config.modes.has(CLIENT_KEEP_ALIVE),
         surge_protection: group.surge_protection,
         down_state_flush: group.down_state_flush,
     }
@@ -48,4 +50,6 @@ fn client_ip(on: bool, name: &str, global: &NsParam) -> Option<Box<str>> {
     (on || global.client_ip).then(|| name.into())
 }
 
+/// The mode that holds for every service.
+const CLIENT_KEEP_ALIVE: &str = "CKA";
 const DEFAULT_NAME: &str = "client-ip";

@@ -38,6 +38,9 @@ impl Io for Nowhere {
     fn resume(&mut self, _: ConnId) {}
     fn finish(&mut self, _: ConnId) {}
     fn close(&mut self, _: ConnId, _: Close) {}
+    fn acknowledged(&mut self, _: ConnId) -> u64 {
+        0
+    }
     fn packets(&mut self, _: ConnId) -> u64 {
         0
     }

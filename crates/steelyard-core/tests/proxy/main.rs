@@ -9,6 +9,7 @@ mod keep_alive;
 mod message;
 mod properties;
 mod record;
+mod slow;
 mod tcp;
 mod tcp_properties;
 mod terms;

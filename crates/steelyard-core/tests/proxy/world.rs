@@ -111,6 +111,11 @@ impl Io for Sockets {
         self.connecting.retain(|c| *c != id);
     }
 
+    fn acknowledged(&mut self, id: ConnId) -> u64 {
+        let conn = self.live(id);
+        (conn.out.len() - conn.queued) as u64
+    }
+
     fn packets(&mut self, id: ConnId) -> u64 {
         self.live(id).out.len() as u64 / 1_460 + 1
     }

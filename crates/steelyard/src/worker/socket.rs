@@ -377,6 +377,10 @@ impl Io for Sockets {
         }
     }
 
+    fn acknowledged(&mut self, id: ConnId) -> u64 {
+        self.socket(id).map_or(0, |socket| sys::tcp_acknowledged(socket.fd.as_fd()))
+    }
+
     fn packets(&mut self, id: ConnId) -> u64 {
         self.socket(id).map_or(0, |socket| sys::tcp_segments(socket.fd.as_fd()))
     }

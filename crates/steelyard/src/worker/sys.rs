@@ -9,6 +9,15 @@ use tokio::io::unix::AsyncFd;
 
 /// TCP segments sent and received on a connection so far; 0 when the kernel does not say.
 pub(super) fn tcp_segments(socket: BorrowedFd<'_>) -> u64 {
+    tcp_info(socket).map_or(0, |info| u64::from(info.tcpi_segs_in) + u64::from(info.tcpi_segs_out))
+}
+
+/// Bytes that the peer of a connection has acknowledged so far; 0 when the kernel does not say.
+pub(super) fn tcp_acknowledged(socket: BorrowedFd<'_>) -> u64 {
+    tcp_info(socket).map_or(0, |info| info.tcpi_bytes_acked)
+}
+
+fn tcp_info(socket: BorrowedFd<'_>) -> Option<libc::tcp_info> {
     let mut info = MaybeUninit::<libc::tcp_info>::zeroed();
     let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
     // SAFETY: `info` is writable for `length` bytes, which is its size, and both outlive the call; the descriptor is
@@ -22,12 +31,8 @@ pub(super) fn tcp_segments(socket: BorrowedFd<'_>) -> u64 {
             &raw mut length,
         )
     };
-    if result != 0 {
-        return 0;
-    }
     // SAFETY: `tcp_info` is plain integers, for which zero bytes are valid; what the kernel did not write is zero.
-    let info = unsafe { info.assume_init() };
-    u64::from(info.tcpi_segs_in) + u64::from(info.tcpi_segs_out)
+    (result == 0).then(|| unsafe { info.assume_init() })
 }
 
 /// Leaves the choice of a port to `connect` when the socket is bound to an address alone (`IP_BIND_ADDRESS_NO_PORT`, for

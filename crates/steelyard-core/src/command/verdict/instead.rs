@@ -164,11 +164,6 @@ const SERVICE: Sentences = &[
     ("the service sees this host's address and port, not the client's", &["usip", "useproxyport"]),
     ("connections to the service are not limited in number", &["maxclient"]),
     ("traffic with the service is not limited", &["maxbandwidth"]),
-    (
-        "an idle connection to the service is closed by this program's own time, not by that one",
-        &["svrtimeout"],
-    ),
-    ("client connections are kept open in any case, as far as clients want them", &["cka"]),
     ("answers pass as fast as clients take them, without being stored first", &["tcpb"]),
     ("answers are not compressed", &["cmp"]),
     ("answers are not cached", &["cacheable", "cachetype"]),

@@ -316,10 +316,12 @@ impl Applied<'_> {
     /// How packets are forwarded is the host's business; three modes hold for every service.
     fn modes(&self) -> Vec<Finding> {
         let Some((row, Value::WordList(names))) = self.command.arguments().next() else { return Vec::new() };
+        let of = |effect: Effect| names.iter().copied().filter(move |name| Modes::effect(name) == effect);
         let (loud, quiet): (Vec<&str>, Vec<&str>) =
-            names.iter().partition(|name| Modes::effect(name) == Effect::Traffic);
+            (of(Effect::Traffic).collect(), of(Effect::Inert).collect());
+        let verdict = if loud.len() + quiet.len() < names.len() { Verdict::Partial } else { Verdict::Stored };
         let said = |name: &str| Said {
-            verdict: Verdict::Stored,
+            verdict,
             consequence: Consequence::Traffic,
             value: Some(name.to_owned()),
             reason: sentence(Object::Service, &name.to_ascii_lowercase()).unwrap_or(FORWARDING).to_owned(),
@@ -327,7 +329,7 @@ impl Applied<'_> {
         let mut findings: Vec<Finding> = loud.into_iter().map(|name| self.finding(row, said(name))).collect();
         if !quiet.is_empty() {
             let (value, reason) = (Some(quiet.join(" ")), FORWARDING.to_owned());
-            let said = Said { verdict: Verdict::Stored, consequence: Consequence::None, value, reason };
+            let said = Said { verdict, consequence: Consequence::None, value, reason };
             findings.push(self.finding(row, said));
         }
         findings

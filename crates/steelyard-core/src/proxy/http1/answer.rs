@@ -5,14 +5,15 @@
 
 use crate::proxy::http1::body::Body;
 use crate::proxy::http1::head::{Message, Scan, find_end};
-use crate::proxy::http1::response::{self, Response};
+use crate::proxy::http1::response::{self, Asked, Coding, Response};
 use crate::proxy::http1::session::{Fate, Session, Stage};
 use crate::proxy::io::{Close, ConnId, Gone, Io};
 use crate::proxy::parts::{Context, count};
 use crate::proxy::record::Cause;
 use crate::proxy::refusal::Refusal;
 use crate::proxy::transaction::{Given, Loss, Next};
-use crate::time::{MILLISECOND_US, Time};
+use crate::service::terms::Terms;
+use crate::time::{MILLISECOND_US, SECOND_US, Time};
 
 /// How a run of answer bytes ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,6 +84,9 @@ impl Session {
         if self.exchange.head_sent && matches!(self.exchange.answer_body, Body::UntilClose) {
             let now = cx.io.now();
             self.exchange.answer_body = Body::Done;
+            if self.exchange.coding == Coding::Chunked {
+                self.send_to_client(b"0\r\n\r\n", cx);
+            }
             return self.finish(0, now, cx);
         }
         let loss = self.loss(server, Gone::Reset, cx);
@@ -177,9 +181,13 @@ impl Session {
         cx: &mut Context<'_, impl Io>,
     ) -> Option<Told> {
         let exchange = &self.exchange;
-        let keep = exchange.request.keep_alive && exchange.request_body.is_done() && !self.is_leaving();
+        let asked = Asked {
+            request: &exchange.request,
+            keep_alive: exchange.request.keep_alive && exchange.request_body.is_done() && !self.is_leaving(),
+            keep_in_any_case: exchange.transaction.terms().is_some_and(|terms| terms.client_keep_alive),
+        };
         let head = &message.bytes[..message.head_len];
-        let Ok(response) = response::read(head, &exchange.request, keep, message.rewritten) else {
+        let Ok(response) = response::read(head, &asked, message.rewritten) else {
             return Some(Told::Fault);
         };
         if response.status >= 200 || response.status == 101 {
@@ -218,13 +226,12 @@ impl Session {
         exchange.answer_body = response.body;
         exchange.keep_alive = response.keep_alive;
         exchange.reusable = response.reusable;
-        exchange.unchunk = response.unchunk;
+        exchange.coding = response.coding;
+        exchange.server_idle_s = response.idle_s;
         let line_limit = cx.parts.limits.chunk_line_bytes;
         let (bytes, head_len, out) = (message.bytes, message.head_len, message.rewritten);
         let advanced = exchange.answer_body.advance(&bytes[head_len..], line_limit, |content| {
-            if response.unchunk {
-                out.extend_from_slice(content);
-            }
+            response.coding.write(content, out);
         });
         // Nothing was sent on yet: a fault in the first bytes of the body still makes a 502.
         let Ok(of_body) = advanced else { return Told::Fault };
@@ -233,7 +240,7 @@ impl Session {
         if response.verbatim {
             self.send_to_client(&bytes[..taken], cx);
         } else {
-            if !response.unchunk {
+            if response.coding == Coding::AsItCame {
                 out.extend_from_slice(&bytes[head_len..taken]);
             }
             self.send_to_client(out, cx);
@@ -243,15 +250,12 @@ impl Session {
 
     fn answer_body(&mut self, bytes: &[u8], cx: &mut Context<'_, impl Io>) -> Told {
         let line_limit = cx.parts.limits.chunk_line_bytes;
-        let mut out = if self.exchange.unchunk { cx.parts.buffer() } else { Vec::new() };
-        let unchunk = self.exchange.unchunk;
-        let advanced = self.exchange.answer_body.advance(bytes, line_limit, |content| {
-            if unchunk {
-                out.extend_from_slice(content);
-            }
-        });
+        let coding = self.exchange.coding;
+        let mut out = if coding == Coding::AsItCame { Vec::new() } else { cx.parts.buffer() };
+        let advanced =
+            self.exchange.answer_body.advance(bytes, line_limit, |content| coding.write(content, &mut out));
         let Ok(taken) = advanced else { return Told::Fault };
-        self.send_to_client(if unchunk { &out } else { &bytes[..taken] }, cx);
+        self.send_to_client(if coding == Coding::AsItCame { &bytes[..taken] } else { &out }, cx);
         cx.parts.give(&mut out);
         if self.exchange.answer_body.is_done() { Told::Whole(taken) } else { Told::More }
     }
@@ -262,13 +266,14 @@ impl Session {
         let request_whole = self.exchange.request_body.is_done();
         if let Some(server) = self.exchange.server.take() {
             self.count_packets(server, Some(now), cx);
-            let max_requests = self.exchange.transaction.terms().and_then(|terms| terms.max_requests);
-            let may_stay = self.exchange.reusable && !cx.is_worn(server, max_requests);
-            if may_stay && left_over == 0 && request_whole {
+            let terms = self.exchange.transaction.terms();
+            let worn = cx.is_worn(server, terms.and_then(|terms| terms.max_requests));
+            if self.exchange.reusable && !worn && left_over == 0 && request_whole {
                 if self.exchange.server_paused {
                     cx.io.resume(server);
                 }
-                cx.release(server, now);
+                let idle_us = idle_us(terms, self.exchange.server_idle_s);
+                cx.release(server, now, idle_us);
             } else {
                 cx.discard(server, if request_whole { Close::Graceful } else { Close::Reset });
             }
@@ -300,7 +305,11 @@ impl Session {
         }
         count(&self.vserver.live.response_bytes, bytes.len() as u64);
         self.exchange.draft.sent(bytes.len());
-        self.client_full = cx.io.send(self.id, bytes) > cx.parts.limits.high_water;
+        let full = cx.io.send(self.id, bytes) > cx.parts.limits.high_water;
+        if full && !self.client_full {
+            self.begin_slow_client(cx);
+        }
+        self.client_full = full;
     }
 
     /// `spec/methods.md` ruling 9: a long answer's packets are counted on a tick of 100 ms.
@@ -320,6 +329,17 @@ impl Session {
             transaction.packets(cx.packets(server), now);
         }
     }
+}
+
+/// How long the service leaves an idle connection open: `svrTimeout`, or less if it says so itself. One that is used at
+/// the moment at which the service closes it costs a request, so it is left earlier (case H32).
+fn idle_us(terms: Option<&Terms>, said_s: Option<u64>) -> u64 {
+    let configured_us = terms.and_then(|terms| terms.server_timeout_us).unwrap_or(u64::MAX);
+    let said_us = said_s.map_or(u64::MAX, |seconds| match seconds {
+        0 | 1 => seconds * SECOND_US / 2,
+        _ => (seconds - 1).saturating_mul(SECOND_US),
+    });
+    configured_us.min(said_us)
 }
 
 const PACKETS_TICK_US: u64 = 100 * MILLISECOND_US;

@@ -5,6 +5,7 @@
 
 use crate::proxy::http1::body::Body;
 use crate::proxy::http1::error::{self, After};
+use crate::proxy::http1::response::Coding;
 use crate::proxy::http1::session::{Fate, Fed, Session, Stage};
 use crate::proxy::io::{Close, Io};
 use crate::proxy::parts::{Context, count};
@@ -121,7 +122,11 @@ impl Session {
     /// Ends an answer that was begun, so that the client sees it is not whole: where only the close would end it,
     /// by RST.
     pub(super) fn cut(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
-        let open_ended = self.exchange.unchunk || matches!(self.exchange.answer_body, Body::UntilClose);
+        let open_ended = match self.exchange.coding {
+            Coding::AsItCame => matches!(self.exchange.answer_body, Body::UntilClose),
+            Coding::Unchunked => true,
+            Coding::Chunked => false,
+        };
         self.abort(if open_ended { Close::Reset } else { Close::Graceful }, cx)
     }
 

@@ -2,6 +2,7 @@
 
 use crate::proxy::http1::body::Body;
 use crate::proxy::http1::request::Request;
+use crate::proxy::http1::response::Coding;
 use crate::proxy::io::ConnId;
 use crate::proxy::parts::Parts;
 use crate::proxy::record::Draft;
@@ -35,7 +36,12 @@ pub struct Exchange {
     /// What becomes of the connections after the answer.
     pub keep_alive: bool,
     pub reusable: bool,
-    pub unchunk: bool,
+    pub coding: Coding,
+    /// How long the service says that it keeps its connection idle.
+    pub server_idle_s: Option<u64>,
+    /// When the request's body must be complete if no more of it comes: each byte moves it a little, so that a slow one
+    /// ends.
+    pub body_due: Time,
     pub server_paused: bool,
     pub server_ended: bool,
     /// When packets were last counted.
@@ -71,7 +77,9 @@ impl Exchange {
             interim: 0,
             keep_alive: false,
             reusable: false,
-            unchunk: false,
+            coding: Coding::AsItCame,
+            server_idle_s: None,
+            body_due: Time::NEVER,
             server_paused: false,
             server_ended: false,
             packets_at: Time::ZERO,

@@ -67,8 +67,10 @@ pub enum Field {
     MaxForwards,
     Upgrade,
     WebSocketKey,
-    /// Meant for the next hop only (RFC 9110 7.6.1): Keep-Alive, Proxy-Connection, TE.
+    /// Meant for the next hop only (RFC 9110 7.6.1): Proxy-Connection, TE.
     Hop,
+    /// The same, and says how long a connection may be idle.
+    KeepAlive,
     Other,
 }
 
@@ -81,7 +83,7 @@ pub fn field(name: &str) -> Field {
         6 if is("expect") => Field::Expect,
         7 if is("upgrade") => Field::Upgrade,
         10 if is("connection") => Field::Connection,
-        10 if is("keep-alive") => Field::Hop,
+        10 if is("keep-alive") => Field::KeepAlive,
         12 if is("max-forwards") => Field::MaxForwards,
         14 if is("content-length") => Field::ContentLength,
         16 if is("proxy-connection") => Field::Hop,

@@ -126,7 +126,7 @@ impl<'a> Found<'a> {
                 Field::Expect => return Err(Refusal::ExpectationFailed),
                 Field::MaxForwards => found.max_forwards = Some(f.value),
                 Field::WebSocketKey => found.websocket_key = true,
-                Field::Hop => found.verbatim = false,
+                Field::Hop | Field::KeepAlive => found.verbatim = false,
                 Field::Connection => {
                     found.verbatim = false;
                     found.options.read(f.value);
@@ -224,7 +224,7 @@ impl Start<'_> {
         let absolute = self.target != Target::AsIs;
         let traced = is_traced(self.method);
         head::keep_lines(self.head, self.fields, found.options.named, out, |field| match field {
-            Field::Connection | Field::Hop | Field::Upgrade => false,
+            Field::Connection | Field::Hop | Field::KeepAlive | Field::Upgrade => false,
             Field::Host => !absolute,
             // RFC 9110 10.1.1: an expectation of a 1.0 client is ignored.
             Field::Expect => !request.old,

@@ -69,7 +69,11 @@ impl Session {
             Ok(taken) => {
                 self.exchange.draft.received(taken);
                 self.keep_for_replay(&rest[..taken], cx);
-                let _ = self.send_to_service(&rest[..taken], cx);
+                if let Some(server) = self.exchange.server {
+                    let now = cx.io.now();
+                    self.credit(taken, now, cx);
+                    self.hand_over(server, &rest[..taken], now, cx);
+                }
                 Fed::Taken(taken)
             }
             Err(_) => {
@@ -86,6 +90,7 @@ impl Session {
         let from = service.source.address(&self.vserver.live.source, service.address().ip());
         let server = cx.obtain(Route { service, from }, reuse, self.id, now);
         self.exchange.server = Some(server);
+        self.exchange.body_due = self.body_due(now);
         let Some(name) = self.exchange.transaction.terms().and_then(|terms| terms.client_ip.as_deref())
         else {
             return self.hand_over(server, message, now, cx);

@@ -41,6 +41,9 @@ pub struct Session {
     pub(super) paused: bool,
     /// The client does not take what it is sent: its service is paused.
     pub(super) client_full: bool,
+    /// When it must have taken something, and how much it had taken when that began.
+    client_due: Time,
+    client_taken: u64,
     /// The service does not take what it is sent: the client is paused.
     pub(super) server_full: bool,
     pub(super) exchange: Exchange,
@@ -88,6 +91,8 @@ impl Session {
             ended: false,
             paused: false,
             client_full: false,
+            client_due: Time::NEVER,
+            client_taken: 0,
             server_full: false,
             exchange: Exchange::new(),
         }
@@ -155,17 +160,25 @@ impl Session {
     /// The client has taken all it was sent.
     pub fn drained(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
         self.client_full = false;
+        let now = cx.io.now();
+        self.touch(now, cx);
         self.proceed(cx)
     }
 
     /// The service has taken all it was sent.
     pub fn server_drained(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
         self.server_full = false;
+        let now = cx.io.now();
+        self.exchange.body_due = self.body_due(now);
+        self.touch(now, cx);
         self.settle(cx)
     }
 
     /// Its deadline has passed.
     pub fn expired(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        if self.client_full {
+            return self.look_at_slow_client(cx);
+        }
         let service = self.stage == Stage::Exchange && !self.waits_for_client();
         self.exchange.draft.ended_by(if service { Cause::ServiceTimeout } else { Cause::ClientTimeout });
         match self.stage {
@@ -302,21 +315,64 @@ impl Session {
 
     /// Is it the client that keeps the exchange from going on?
     fn waits_for_client(&self) -> bool {
-        let body_missing =
-            !self.exchange.request_body.is_done() && !self.server_full && !self.exchange.head_sent;
-        body_missing || self.client_full
+        self.waits_for_body() || self.client_full
+    }
+
+    fn waits_for_body(&self) -> bool {
+        !self.exchange.request_body.is_done() && !self.server_full && !self.exchange.head_sent
+    }
+
+    /// When a body must be complete of which nothing more comes, at the latest.
+    pub(super) fn body_due(&self, now: Time) -> Time {
+        now.plus_us(self.client_patience_us())
+    }
+
+    /// `bytes` of the body have come, which moves its deadline.
+    pub(super) fn credit(&mut self, bytes: usize, now: Time, cx: &Context<'_, impl Io>) {
+        let us = bytes as u64 * SECOND_US / cx.parts.limits.slow_bytes_per_s.max(1);
+        self.exchange.body_due = self.exchange.body_due.plus_us(us).min(self.body_due(now));
+    }
+
+    /// The client has stopped taking what it is sent.
+    pub(super) fn begin_slow_client(&mut self, cx: &mut Context<'_, impl Io>) {
+        self.client_taken = cx.io.acknowledged(self.id);
+        self.client_due = cx.io.now().plus_us(self.client_patience_us());
+        cx.parts.wheel.touch(&self.timer, self.client_due);
+    }
+
+    /// What it was sent has waited for as long as it may: has it at least taken some of it, at the least rate?
+    fn look_at_slow_client(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        let taken = cx.io.acknowledged(self.id);
+        let least = self.client_patience_us() / SECOND_US * cx.parts.limits.slow_bytes_per_s;
+        if taken.saturating_sub(self.client_taken) < least {
+            self.exchange.draft.ended_by(Cause::ClientTimeout);
+            return self.abort(Close::Reset, cx);
+        }
+        self.begin_slow_client(cx);
+        Fate::Lives
+    }
+
+    /// `cltTimeout`; 0 is for ever.
+    fn client_patience_us(&self) -> u64 {
+        match self.vserver.client_timeout_s {
+            0 => u64::MAX,
+            seconds => u64::from(seconds) * SECOND_US,
+        }
     }
 
     /// Something has moved: the deadline moves too.
     pub(super) fn touch(&mut self, now: Time, cx: &mut Context<'_, impl Io>) {
-        let client_us = u64::from(self.vserver.client_timeout_s) * SECOND_US;
-        let patience_us = match self.stage {
-            Stage::Exchange if !self.waits_for_client() => self.exchange.transaction.server_patience_us(),
-            // `cltTimeout 0`: never.
-            _ if client_us == 0 => u64::MAX,
-            _ => client_us,
+        let (client_us, server_us) =
+            (self.client_patience_us(), self.exchange.transaction.server_patience_us());
+        let due = match self.stage {
+            // Only what it takes moves that.
+            _ if self.client_full => self.client_due,
+            Stage::Head => now.plus_us(client_us),
+            Stage::Exchange if self.waits_for_body() => self.exchange.body_due,
+            Stage::Exchange => now.plus_us(server_us),
+            Stage::Tunnel => now.plus_us(client_us.min(server_us)),
         };
-        cx.parts.wheel.touch(&self.timer, now.plus_us(patience_us));
+        cx.parts.wheel.touch(&self.timer, due);
     }
 
     /// After an event: closes what has nothing left to do, pauses and resumes.
