@@ -15,6 +15,13 @@ pub enum Fault {
         /// What the system, or the reader, says.
         why: String,
     },
+    /// The access log cannot be opened.
+    AccessLog {
+        /// Its path as given.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
     /// Reading the configuration file has ended before its end.
     Reading,
     /// The file of secrets cannot be read, or others can read it.
@@ -101,6 +108,7 @@ impl Fault {
         match self {
             Fault::Unreadable { .. }
             | Fault::Secrets { .. }
+            | Fault::AccessLog { .. }
             | Fault::ManagementBeyondLoopback(_)
             | Fault::NothingToExpose(_)
             | Fault::Url { .. } => 2,
@@ -114,6 +122,9 @@ impl fmt::Display for Fault {
         match self {
             Fault::Unreadable { path, why } => {
                 write!(f, "{}: {why}; give a readable configuration file", path.display())
+            }
+            Fault::AccessLog { path, error } => {
+                write!(f, "--access-log {}: {}; give a file that can be written, or -", path.display(), reason(error))
             }
             Fault::Reading => f.write_str("reading the configuration file has stopped by a fault of this program; report what was printed above"),
             Fault::Secrets { path, why } => write!(f, "--secrets {}: {why}", path.display()),

@@ -4,6 +4,7 @@
 //! has one more.
 //! An error is one line on standard error that says what, where and what to do.
 
+mod access_log;
 mod addresses;
 mod check;
 mod demo;
@@ -22,6 +23,7 @@ mod seal;
 mod simulated;
 mod state;
 mod targets;
+mod upkeep;
 mod worker;
 
 use std::io::Write;

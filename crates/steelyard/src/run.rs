@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ use steelyard_core::monitor::schedule::Transition;
 use steelyard_core::snapshot::placement::Placement;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
-use tokio::time::{MissedTickBehavior, interval};
 
+use crate::access_log::{AccessLog, Output, Sink, Target};
 use crate::addresses::{self, Addresses, Vip};
 use crate::expose::Exposed;
 use crate::fault::Fault;
@@ -28,6 +28,7 @@ use crate::reload::{self, Hangup};
 use crate::report::Report;
 use crate::seal::{Keeper, Storage};
 use crate::state::{Context, Probing, State};
+use crate::upkeep::{Rotation, keep_time};
 use crate::worker::{Clock, Workers};
 
 /// What to serve, and how.
@@ -65,6 +66,12 @@ pub struct RunArgs {
     /// Open this virtual server although what guards it is not acted on; may be given several times.
     #[arg(long, value_name = "NAME")]
     expose: Vec<String>,
+    /// Write a JSON line for each request to this file, '-' for standard output; SIGUSR1 opens it again after it was moved.
+    #[arg(long, value_name = "FILE|-")]
+    access_log: Option<PathBuf>,
+    /// How long a stop by SIGTERM or SIGINT waits for transactions in progress before it cuts them.
+    #[arg(long, value_name = "SECONDS", default_value_t = DRAIN_SECONDS)]
+    drain_seconds: u32,
 }
 
 /// What is to be served once the configuration is read.
@@ -87,6 +94,10 @@ pub struct Plan {
     pub exposed: Exposed,
     /// Where to read it again when SIGHUP comes.
     pub source: Option<Source>,
+    /// Where each transaction is written down, if anywhere.
+    pub access_log: Option<Output>,
+    /// How long a stop waits for transactions in progress.
+    pub drain_seconds: u32,
     /// Where all that takes place.
     pub stage: Stage,
 }
@@ -160,12 +171,14 @@ where
     let mut signals = Signals::new()?;
     let addresses = Addresses::open(plan.vip)?;
     let hangup = plan.source.map(Hangup::new).transpose()?;
+    let rotation = Rotation::new()?;
     let listener =
         nitro::listen(plan.nitro).await.map_err(|error| Fault::Management { address: plan.nitro, error })?;
     let management = listener.local_addr().unwrap_or(plan.nitro);
     let clock = Clock::start();
     // Before the first probe: workers raise the limit of descriptors, and need theirs first.
-    let workers = Workers::start(plan.threads, clock)
+    let (log, sinks) = start_log(plan.access_log, plan.threads, clock)?;
+    let workers = Workers::start(plan.threads, clock, sinks)
         .map_err(|error| Fault::System { what: "start a worker", error })?;
     let ready = Rc::new(Cell::new(false));
     let (prober, probing) = start_prober(clock, report, &ready);
@@ -183,6 +196,7 @@ where
             addresses,
             placement,
             probing: probed,
+            log,
         },
     ));
     spawn_local(nitro::serve(listener, Rc::clone(&state)));
@@ -205,16 +219,35 @@ where
         () = meanwhile(Rc::clone(&state)) => Ok(()),
         () = keep_time(&state, report) => Ok(()),
         () = reload::at_each_hangup(hangup, &state, report) => Ok(()),
+        () = rotation.follow(&state) => Ok(()),
         _ = probing => Err(Fault::Probing),
     };
-    report.out("stopping: transactions in progress may end within 30 s; a second signal ends them at once");
+    let seconds = plan.drain_seconds;
+    report.out(format!(
+        "stopping: transactions in progress may end within {seconds} s; a second signal ends them at once"
+    ));
     tokio::select! {
-        () = stop(&state, GRACE) => {}
+        () = stop(&state, Duration::from_secs(seconds.into())) => {}
         () = keep_time(&state, report) => {}
         () = signals.next() => {}
     }
     state.release_addresses().into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
+    if let Some(log) = state.access_log() {
+        log.stop();
+    }
     ended.map(|()| Some(state))
+}
+
+/// The access log and the workers' ends of it.
+fn start_log(
+    output: Option<Output>,
+    workers: usize,
+    clock: Clock,
+) -> Result<(Option<AccessLog>, Vec<Sink>), Fault> {
+    let Some(output) = output else { return Ok((None, Vec::new())) };
+    let started = AccessLog::start(output, workers.max(1), clock);
+    let (log, sinks) = started.map_err(|error| Fault::System { what: "start a thread", error })?;
+    Ok((Some(log), sinks))
 }
 
 /// Opens every address.
@@ -250,6 +283,7 @@ async fn probe_only(plan: Plan, report: &Report) -> Result<(), Fault> {
         addresses,
         placement: Placement::default(),
         probing: Probing::AsConfigured,
+        log: None,
     };
     let state = State::new(plan.config, context);
     tokio::select! {
@@ -287,6 +321,7 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
         report.err(said.join("\n"));
     }
     let exposed = Exposed::new(&args.expose, &loaded.config)?;
+    let access_log = args.access_log.as_deref().filter(|_| !args.no_listen).map(open_log).transpose()?;
     Ok(Plan {
         config: loaded.config,
         origin: args.config.display().to_string(),
@@ -297,8 +332,15 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
         vip: args.vip.clone(),
         exposed,
         source: Some(source),
+        access_log,
+        drain_seconds: args.drain_seconds,
         stage: Stage::Site,
     })
+}
+
+fn open_log(path: &Path) -> Result<Output, Fault> {
+    let fault = |error| Fault::AccessLog { path: path.to_owned(), error };
+    Output::open(Target::new(path)).map_err(fault)
 }
 
 /// One thread for each core that this process may run on.
@@ -315,36 +357,6 @@ fn start_prober(clock: Clock, report: &Report, ready: &Rc<Cell<bool>>) -> (Probe
         }
     };
     Prober::start(clock, seed(), say)
-}
-
-async fn keep_time(state: &State, report: &Report) {
-    let mut tick = every(TICK);
-    let mut second = every(Duration::from_secs(1));
-    let mut retry = every(RETRY);
-    let mut refused = 0;
-    loop {
-        tokio::select! {
-            _ = tick.tick() => state.tick(),
-            _ = second.tick() => state.sample(),
-            _ = retry.tick() => {
-                if state.not_open() > 0 {
-                    let said = state.open().into_iter().chain(state.settle_addresses());
-                    said.for_each(|line| report.err(format!("steelyard: {line}")));
-                }
-                let so_far = state.refused_without_descriptor();
-                if so_far > refused {
-                    report.err(format!("steelyard: {} client connections were closed at once: no descriptor left; raise the limit (ulimit -n)", so_far - refused));
-                    refused = so_far;
-                }
-            }
-        }
-    }
-}
-
-fn every(period: Duration) -> tokio::time::Interval {
-    let mut interval = interval(period);
-    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    interval
 }
 
 async fn stop(state: &State, grace: Duration) {
@@ -383,10 +395,9 @@ fn seed() -> u64 {
     u64::from(std::process::id()) ^ wall.map_or(0, |t| t.as_micros() as u64)
 }
 
-const TICK: Duration = Duration::from_millis(100);
 const AGAIN: &str = "; tried again every 5 s";
-const RETRY: Duration = Duration::from_secs(5);
-const GRACE: Duration = Duration::from_secs(30);
+/// How long a stop waits unless it is said.
+pub const DRAIN_SECONDS: u32 = 30;
 /// Clients wait no longer than this for services that do not answer their first probe.
 const FIRST_RESULTS: Duration = Duration::from_secs(3);
 const SPARE: Duration = Duration::from_millis(500);

@@ -18,6 +18,7 @@ use steelyard_core::snapshot::placement::Placement;
 use steelyard_core::snapshot::{Snapshot, to_open};
 use steelyard_core::vserver::{Closed, VirtualServer};
 
+use crate::access_log::AccessLog;
 use crate::addresses::Addresses;
 use crate::expose::{Exposed, list};
 use crate::fault::reason;
@@ -40,6 +41,7 @@ pub struct State {
     rates: RefCell<Rates>,
     addresses: Addresses,
     probing: Probing,
+    log: Option<AccessLog>,
     /// Addresses that could not be opened at the last attempt, by virtual server.
     closed: RefCell<BTreeMap<String, BindFailure>>,
 }
@@ -60,6 +62,8 @@ pub struct Context {
     pub placement: Placement,
     /// What is probed.
     pub probing: Probing,
+    /// Where each transaction is written down, if anywhere.
+    pub log: Option<AccessLog>,
 }
 
 /// Whether services are probed.
@@ -90,7 +94,7 @@ pub struct Replaced {
 impl State {
     /// Probes what `config` has from here on; nothing is served before `publish`.
     pub fn new(config: Config, context: Context) -> State {
-        let Context { clock, prober, key, exposed, addresses, placement, probing } = context;
+        let Context { clock, prober, key, exposed, addresses, placement, probing, log } = context;
         let (guards, exposure) = exposed.guards(&config);
         let snapshot = Arc::new(Snapshot::placed(placement).next(&config, &guards, clock.now()));
         if probing == Probing::AsConfigured {
@@ -107,6 +111,7 @@ impl State {
             rates: RefCell::default(),
             addresses,
             probing,
+            log,
             closed: RefCell::default(),
         }
     }
@@ -230,6 +235,11 @@ impl State {
     /// Hands the workers over to whoever ends them.
     pub fn take_workers(&self) -> Option<Workers> {
         self.workers.borrow_mut().take()
+    }
+
+    /// The access log, if there is one.
+    pub fn access_log(&self) -> Option<&AccessLog> {
+        self.log.as_ref()
     }
 
     /// Client connections closed at once so far because the process had no descriptor left.

@@ -46,6 +46,8 @@ macro_rules! trials {
     };
 }
 
+#[path = "e2e/access_log.rs"]
+mod access_log;
 #[path = "e2e/accounting.rs"]
 mod accounting;
 #[path = "e2e/addresses.rs"]
@@ -118,6 +120,7 @@ fn main() -> std::process::ExitCode {
     // The ones that take longest begin first.
     let mut trials = bandwidth::trials();
     trials.extend(addresses::trials());
+    trials.extend(access_log::trials());
     trials.extend(hostile::trials());
     trials.extend(lab::trials());
     trials.extend(conformance::trials());

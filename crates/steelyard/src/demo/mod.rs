@@ -23,7 +23,7 @@ use crate::fault::Fault;
 use crate::nitro::rates::Counts;
 use crate::read;
 use crate::report::Report;
-use crate::run::{OnFailure, Plan, Stage, on_control_thread, serve};
+use crate::run::{DRAIN_SECONDS, OnFailure, Plan, Stage, on_control_thread, serve};
 use crate::seal::Keeper;
 use crate::state::State;
 use companions::{Companions, Tally};
@@ -74,6 +74,8 @@ fn demonstrate(args: &DemoArgs, report: &Report) -> Result<(), Fault> {
         vip: Vip::Host,
         exposed: Exposed::default(),
         source: None,
+        access_log: None,
+        drain_seconds: DRAIN_SECONDS,
         stage: Stage::Site,
     };
     let companions = Companions::start(services, vserver)

@@ -23,7 +23,7 @@ use crate::listing::quoted;
 use crate::nitro::rates::Counts;
 use crate::read::Source;
 use crate::report::Report;
-use crate::run::{OnFailure, Plan, Stage, on_control_thread, serve};
+use crate::run::{DRAIN_SECONDS, OnFailure, Plan, Stage, on_control_thread, serve};
 use crate::seal::Keeper;
 use crate::state::State;
 
@@ -85,6 +85,8 @@ fn rehearse(args: &LabArgs, report: &Report) -> Result<(), Fault> {
         vip: Vip::Host,
         exposed: Exposed::All,
         source: None,
+        access_log: None,
+        drain_seconds: DRAIN_SECONDS,
         stage: Stage::Lab {
             placement,
             listing: Box::new(move |state, management| listing(&banner, &told, state, management)),

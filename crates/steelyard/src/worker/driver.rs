@@ -23,6 +23,7 @@ use super::options::reset;
 use super::socket::{BULK_READ_BYTES, Flush, Read, Sockets};
 use super::source::Source;
 use super::{Clock, Counters};
+use crate::access_log::Sink;
 
 /// One worker, before and while its thread runs.
 pub(super) struct Worker {
@@ -42,8 +43,9 @@ impl Worker {
         clock: Clock,
         mailbox: Arc<Mailbox>,
         counters: Arc<Counters>,
+        log: Option<Sink>,
     ) -> io::Result<Worker> {
-        let sockets = Sockets::new(clock)?;
+        let sockets = Sockets::new(clock, log)?;
         let data = EventData::new_u64(Source::Mailbox.to_bits());
         epoll::add(sockets.epoll(), &mailbox, data, EventFlags::IN)?;
         Ok(Worker {
@@ -83,6 +85,7 @@ impl Worker {
                 self.event(Source::from_bits(event.data.u64()), event.flags);
             }
             self.serve_ready();
+            self.sockets.wake_log();
             if self.look_at_clock() == Turn::Last {
                 return Ok(());
             }

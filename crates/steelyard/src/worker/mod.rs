@@ -30,6 +30,7 @@ use steelyard_core::proxy::limits::Limits;
 use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::Time;
 
+use crate::access_log::Sink;
 use driver::Worker;
 use mailbox::{Listen, Mailbox, Message};
 pub use options::leave_from;
@@ -100,13 +101,14 @@ pub struct Workers {
 
 impl Workers {
     /// Starts `threads` workers that serve nothing yet, and raises the limit of open descriptors to what the host
-    /// allows.
+    /// allows. Each takes one of `sinks` for its access log, if there are any.
     ///
     /// # Errors
     /// What the system refuses: a thread, an epoll instance, a descriptor.
-    pub fn start(threads: usize, clock: Clock) -> io::Result<Workers> {
+    pub fn start(threads: usize, clock: Clock, sinks: Vec<Sink>) -> io::Result<Workers> {
         let threads = threads.max(1);
         let limits = limits(raise_descriptor_limit(), threads);
+        let mut sinks = sinks.into_iter();
         let counters = Arc::new(Counters::default());
         let mut workers = Workers {
             threads: Vec::new(),
@@ -117,7 +119,10 @@ impl Workers {
         };
         for number in 0..threads {
             let mailbox = Arc::new(Mailbox::new()?);
-            let worker = Worker::new(limits.clone(), clock, Arc::clone(&mailbox), Arc::clone(&counters))?;
+            let sink = sinks.next();
+            let logged_line_bytes = if sink.is_some() { LOGGED_LINE_BYTES } else { 0 };
+            let limits = Limits { logged_line_bytes, ..limits.clone() };
+            let worker = Worker::new(limits, clock, Arc::clone(&mailbox), Arc::clone(&counters), sink)?;
             let name = format!("worker-{number}");
             workers.threads.push(std::thread::Builder::new().name(name).spawn(move || worker.run_or_exit())?);
             workers.mailboxes.push(mailbox);
@@ -238,6 +243,9 @@ fn limits(descriptors: u64, threads: usize) -> Limits {
     let defaults = Limits::default();
     Limits { clients: defaults.clients.min(for_traffic as usize).max(1), ..defaults }
 }
+
+/// What the access log has of a request line, so that its own line is one that a pipe takes whole.
+const LOGGED_LINE_BYTES: usize = 2_048;
 
 /// Listeners, epoll instances, probes, the management port.
 const OWN_DESCRIPTORS: u64 = 32;

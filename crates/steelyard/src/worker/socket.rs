@@ -21,6 +21,7 @@ use super::options::{leave_from, prepare, reset, server_congestion};
 use super::sending::{send_all, send_queue};
 use super::source::Source;
 use super::{Clock, sys};
+use crate::access_log::Sink;
 
 /// Which side of the proxy a socket is on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -88,10 +89,12 @@ pub(super) struct Sockets {
     pub lingering: Lingering,
     /// Congestion control for server-side connections, when the host's default is a poor one for them.
     congestion: Option<&'static str>,
+    /// Where records go, if they are wanted.
+    log: Option<Sink>,
 }
 
 impl Sockets {
-    pub fn new(clock: Clock) -> io::Result<Sockets> {
+    pub fn new(clock: Clock, log: Option<Sink>) -> io::Result<Sockets> {
         Ok(Sockets {
             clock,
             epoll: epoll::create(CreateFlags::CLOEXEC)?,
@@ -101,12 +104,21 @@ impl Sockets {
             failed: VecDeque::new(),
             lingering: Lingering::default(),
             congestion: server_congestion(),
+            log,
         })
     }
 
     /// The worker's epoll instance.
     pub fn epoll(&self) -> &OwnedFd {
         &self.epoll
+    }
+
+    /// What was logged is on its way.
+    #[inline]
+    pub fn wake_log(&mut self) {
+        if let Some(log) = &mut self.log {
+            log.wake();
+        }
     }
 
     /// Open client connections.
@@ -385,7 +397,11 @@ impl Io for Sockets {
         self.socket(id).map_or(0, |socket| sys::tcp_segments(socket.fd.as_fd()))
     }
 
-    fn log(&mut self, _record: &Record<'_>) {}
+    fn log(&mut self, record: &Record<'_>) {
+        if let Some(log) = &mut self.log {
+            log.put(record);
+        }
+    }
 }
 
 /// Registered once, never changed while the engine knows the connection.

@@ -55,7 +55,7 @@ fn wait_until_refused(address: SocketAddr) {
 #[test]
 fn addresses_are_opened_and_closed_with_their_virtual_servers() {
     let (one, two) = (address(1, 8001), address(1, 8002));
-    let mut workers = Workers::start(2, Clock::start()).unwrap();
+    let mut workers = Workers::start(2, Clock::start(), Vec::new()).unwrap();
     let first = snapshot(&Snapshot::default(), &[one, two]);
     assert!(publish(&mut workers, &first).is_empty());
     assert!(served(one) && served(two));
@@ -71,7 +71,7 @@ fn addresses_are_opened_and_closed_with_their_virtual_servers() {
 fn an_address_of_another_process_is_refused_and_opened_when_it_is_free() {
     let (one, two) = (address(2, 8001), address(2, 8002));
     let other = TcpListener::bind(two).unwrap();
-    let mut workers = Workers::start(2, Clock::start()).unwrap();
+    let mut workers = Workers::start(2, Clock::start(), Vec::new()).unwrap();
     let first = snapshot(&Snapshot::default(), &[one, two]);
     let failures = publish(&mut workers, &first);
     let failed: Vec<_> = failures.iter().map(|f| (f.vserver.as_str(), f.address, f.error.kind())).collect();
@@ -86,7 +86,7 @@ fn an_address_of_another_process_is_refused_and_opened_when_it_is_free() {
 #[test]
 fn an_address_is_opened_again_while_its_old_listeners_are_being_closed() {
     let (one, two) = (address(3, 8001), address(3, 8002));
-    let mut workers = Workers::start(3, Clock::start()).unwrap();
+    let mut workers = Workers::start(3, Clock::start(), Vec::new()).unwrap();
     let mut last = snapshot(&Snapshot::default(), &[one, two]);
     assert!(publish(&mut workers, &last).is_empty());
     for _ in 0..3 {
@@ -104,7 +104,7 @@ fn an_address_is_opened_again_while_its_old_listeners_are_being_closed() {
 fn an_address_may_take_the_place_of_one_that_includes_it() {
     let port = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap().local_addr().unwrap().port();
     let (every, one) = (SocketAddr::from((Ipv4Addr::UNSPECIFIED, port)), address(4, port));
-    let mut workers = Workers::start(2, Clock::start()).unwrap();
+    let mut workers = Workers::start(2, Clock::start(), Vec::new()).unwrap();
     let mut last = Arc::new(Snapshot::default());
     for addresses in [&[every][..], &[one], &[every], &[one, every], &[one]] {
         last = snapshot(&last, addresses);
@@ -117,7 +117,7 @@ fn an_address_may_take_the_place_of_one_that_includes_it() {
 #[test]
 fn what_is_bound_and_not_published_is_given_up() {
     let one = address(5, 8001);
-    let workers = Workers::start(2, Clock::start()).unwrap();
+    let workers = Workers::start(2, Clock::start(), Vec::new()).unwrap();
     let bound = workers.bind([("v", one)]);
     assert!(bound.failures().is_empty());
     assert_eq!(TcpListener::bind(one).unwrap_err().kind(), io::ErrorKind::AddrInUse);

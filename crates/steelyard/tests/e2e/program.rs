@@ -75,6 +75,11 @@ impl Program {
         program
     }
 
+    /// The same with `output` as its standard output.
+    pub fn spawn_into(place: &Place, config: &str, arguments: &[&str], output: impl Into<Stdio>) -> Program {
+        Program::spawn_command(place, config, arguments, output.into())
+    }
+
     /// The same with a standard output that is a closed pipe.
     pub fn spawn_without_output(place: &Place, config: &str) -> Program {
         let mut program = Program::spawn_unread(place, config, &[]);
@@ -85,7 +90,7 @@ impl Program {
     /// Starts `steelyard lab` with a file of these contents. Returns when it says that it is ready.
     pub fn lab(place: &Place, contents: &str) -> Program {
         let file = place.file("lab.conf", contents);
-        let mut program = Program::execute(place, vec!["lab", &file], file.clone());
+        let mut program = Program::execute(place, vec!["lab", &file], file.clone(), Stdio::piped());
         program.stdout = Written::of(program.child.stdout.take());
         program.wait_ready();
         program
@@ -263,17 +268,21 @@ impl Program {
 
     /// Starts it; who reads its standard output is for the caller to say.
     fn spawn_unread(place: &Place, config: &str, arguments: &[&str]) -> Program {
-        let config = place.file("ns.conf", config);
-        let run = ["run", "--threads", "2", "--config", &config];
-        Program::execute(place, [&run, arguments].concat(), config.clone())
+        Program::spawn_command(place, config, arguments, Stdio::piped())
     }
 
-    fn execute(place: &Place, arguments: Vec<&str>, config: String) -> Program {
+    fn spawn_command(place: &Place, config: &str, arguments: &[&str], output: Stdio) -> Program {
+        let config = place.file("ns.conf", config);
+        let run = ["run", "--threads", "2", "--config", &config];
+        Program::execute(place, [&run, arguments].concat(), config.clone(), output)
+    }
+
+    fn execute(place: &Place, arguments: Vec<&str>, config: String, output: Stdio) -> Program {
         let mut child = Command::new(EXECUTABLE)
             .args(arguments)
             .args(["--nitro", &place.nitro().to_string()])
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
+            .stdout(output)
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();

@@ -15,7 +15,7 @@ const ID: ConnId = ConnId { index: 3, generation: 7 };
 /// A table with one server-side connection, established, and its peer.
 fn connected() -> (Sockets, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut sockets = Sockets::new(Clock::start()).unwrap();
+    let mut sockets = Sockets::new(Clock::start(), None).unwrap();
     sockets.connect(ID, listener.local_addr().unwrap(), None);
     let peer = listener.accept().unwrap().0;
     assert!(turn(&mut sockets), "established");
@@ -25,7 +25,7 @@ fn connected() -> (Sockets, TcpStream) {
 /// A table with one client connection and its peer.
 fn accepted() -> (Sockets, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut sockets = Sockets::new(Clock::start()).unwrap();
+    let mut sockets = Sockets::new(Clock::start(), None).unwrap();
     let peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let socket = listener.accept().unwrap().0;
     socket.set_nonblocking(true).unwrap();
@@ -67,7 +67,7 @@ fn read(sockets: &mut Sockets) -> String {
 #[test]
 fn a_refused_connect_is_reported_once_and_later() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let mut sockets = Sockets::new(Clock::start()).unwrap();
+    let mut sockets = Sockets::new(Clock::start(), None).unwrap();
     sockets.connect(ID, port, None);
     assert!(sockets.send(ID, b"kept until connected") > 0);
     assert!(!turn(&mut sockets));
@@ -79,7 +79,7 @@ fn a_refused_connect_is_reported_once_and_later() {
 #[test]
 fn a_connection_leaves_from_the_address_asked_for() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut sockets = Sockets::new(Clock::start()).unwrap();
+    let mut sockets = Sockets::new(Clock::start(), None).unwrap();
     // 192.0.2.9 is nobody's: the kernel's choice stands in for an address that the host has lost.
     for (from, seen) in [("127.7.7.7", "127.7.7.7"), ("192.0.2.9", "127.0.0.1")] {
         sockets.connect(ID, listener.local_addr().unwrap(), Some(from.parse().unwrap()));
@@ -91,7 +91,7 @@ fn a_connection_leaves_from_the_address_asked_for() {
 
 #[test]
 fn an_address_that_cannot_be_connected_to_fails_later_too() {
-    let mut sockets = Sockets::new(Clock::start()).unwrap();
+    let mut sockets = Sockets::new(Clock::start(), None).unwrap();
     sockets.connect(ID, "255.255.255.255:1".parse().unwrap(), None);
     assert!(sockets.has_ready());
     assert_eq!(sockets.next_failed(), Some((ID, Gone::ConnectFailed)));
@@ -99,7 +99,7 @@ fn an_address_that_cannot_be_connected_to_fails_later_too() {
 
 #[test]
 fn a_failure_of_a_connection_that_was_closed_meanwhile_is_forgotten() {
-    let mut sockets = Sockets::new(Clock::start()).unwrap();
+    let mut sockets = Sockets::new(Clock::start(), None).unwrap();
     sockets.connect(ID, "255.255.255.255:1".parse().unwrap(), None);
     sockets.close(ID, Close::Reset);
     assert_eq!(sockets.next_failed(), None);
@@ -183,7 +183,7 @@ fn what_the_peer_does_not_take_is_queued_and_drains_in_order() {
 #[test]
 fn a_finish_before_the_connect_has_succeeded_is_kept() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut sockets = Sockets::new(Clock::start()).unwrap();
+    let mut sockets = Sockets::new(Clock::start(), None).unwrap();
     sockets.connect(ID, listener.local_addr().unwrap(), None);
     sockets.finish(ID);
     let mut peer = listener.accept().unwrap().0;

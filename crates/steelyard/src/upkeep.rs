@@ -1,0 +1,90 @@
+//! What recurs while the program serves: ticks, samples, second attempts, words about what runs short, rotation of the log.
+//!
+//! Owns the intervals. Never does the work itself, which is the business of whoever is called.
+
+use std::time::Duration;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::fault::Fault;
+use crate::report::Report;
+use crate::state::State;
+
+/// Does what is due, for ever.
+pub async fn keep_time(state: &State, report: &Report) {
+    let mut tick = every(TICK);
+    let mut second = every(Duration::from_secs(1));
+    let mut retry = every(RETRY);
+    let mut shortage = Shortage::default();
+    loop {
+        tokio::select! {
+            _ = tick.tick() => state.tick(),
+            _ = second.tick() => state.sample(),
+            _ = retry.tick() => {
+                if state.not_open() > 0 {
+                    let said = state.open().into_iter().chain(state.settle_addresses());
+                    said.for_each(|line| report.err(format!("steelyard: {line}")));
+                }
+                shortage.tell(state, report);
+            }
+        }
+    }
+}
+
+/// What was lost for want of something, as far as it was told.
+#[derive(Default)]
+struct Shortage {
+    refused: u64,
+    dropped: u64,
+}
+
+impl Shortage {
+    /// A line for each kind of loss since the last call.
+    fn tell(&mut self, state: &State, report: &Report) {
+        let refused = state.refused_without_descriptor();
+        if let Some(more) = refused.checked_sub(self.refused).filter(|more| *more > 0) {
+            report.err(format!("steelyard: {more} client connections were closed at once: no descriptor left; raise the limit (ulimit -n)"));
+        }
+        self.refused = refused;
+        let Some(standing) = state.access_log().map(|log| log.standing()) else { return };
+        if let Some(more) = standing.dropped.checked_sub(self.dropped).filter(|more| *more > 0) {
+            let why =
+                standing.trouble.unwrap_or_else(|| "it is not read, or not written, fast enough".to_owned());
+            report.err(format!("steelyard: {more} lines of the access log were dropped: {why}"));
+        }
+        self.dropped = standing.dropped;
+    }
+}
+
+/// SIGUSR1: the access log's file was moved. Without a log the signal does nothing, and does not end the program.
+pub struct Rotation(Signal);
+
+impl Rotation {
+    /// The signal counts from here on.
+    ///
+    /// # Errors
+    /// The system lets nobody wait for signals.
+    pub fn new() -> Result<Rotation, Fault> {
+        let fault = |error| Fault::System { what: "wait for signals", error };
+        signal(SignalKind::user_defined1()).map(Rotation).map_err(fault)
+    }
+
+    /// Has the log opened again at each signal, for ever.
+    pub async fn follow(mut self, state: &State) {
+        while self.0.recv().await.is_some() {
+            if let Some(log) = state.access_log() {
+                log.reopen();
+            }
+        }
+    }
+}
+
+fn every(period: Duration) -> tokio::time::Interval {
+    let mut interval = interval(period);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    interval
+}
+
+const TICK: Duration = Duration::from_millis(100);
+const RETRY: Duration = Duration::from_secs(5);
