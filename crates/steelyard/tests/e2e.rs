@@ -141,5 +141,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(bad_input::trials());
     trials.extend(check::trials());
     trials.extend(host_commands::trials());
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    conformance::end_lanes();
+    conclusion.exit_code()
 }

@@ -13,4 +13,5 @@ mod slow;
 mod tcp;
 mod tcp_properties;
 mod terms;
+mod verdict;
 mod world;

@@ -101,6 +101,20 @@ impl Client {
         }
     }
 
+    /// Waits for more and appends it; how the connection ended, if it did.
+    pub fn read_some(&mut self, into: &mut Vec<u8>) -> Option<End> {
+        let mut buffer = [0; 65_536];
+        match self.stream.read(&mut buffer) {
+            Ok(0) => Some(End::Fin),
+            Ok(read) => {
+                into.extend_from_slice(&buffer[..read]);
+                None
+            }
+            Err(e) if e.kind() == io::ErrorKind::ConnectionReset => Some(End::Reset),
+            Err(e) => panic!("after {} bytes the connection neither went on nor ended: {e}", into.len()),
+        }
+    }
+
     /// Waits for the end of the connection, which must come with nothing before it.
     pub fn expect_end(&mut self) -> End {
         let (bytes, end) = self.read_to_end();
@@ -117,7 +131,8 @@ impl Client {
 
     /// Sends FIN; reading goes on.
     pub fn half_close(&mut self) {
-        self.stream.get_ref().shutdown(Shutdown::Write).unwrap();
+        // One that is gone already shows that when it is read.
+        let _ = self.stream.get_ref().shutdown(Shutdown::Write);
     }
 
     /// Ends the connection by RST.
