@@ -89,6 +89,7 @@ fn virtual_server(n: usize, keys: Keys) -> VirtualServer {
         client_timeout_s: 180,
         enabled: true,
         closed: Box::default(),
+        by_state: Default::default(),
         live: Arc::default(),
         picker,
         seat,

@@ -4,6 +4,7 @@
 //! with its counters; the rest is new. A virtual server whose services, weights and method did not change keeps its
 //! picker; otherwise another one takes over from it.
 
+mod by_state;
 pub mod placement;
 mod terms;
 
@@ -22,7 +23,7 @@ use crate::service::Service;
 use crate::service::hot::Lines;
 use crate::sync::Arc;
 use crate::time::Time;
-use crate::vserver::{Closed, Protocol, VirtualServer};
+use crate::vserver::{ByState, Closed, Protocol, VirtualServer};
 use placement::Placement;
 
 /// What workers decide on. Replaced as a whole; live objects in it are shared with its predecessor.
@@ -59,15 +60,20 @@ impl Snapshot {
             budget: Arc::clone(&self.budget),
             placement: Arc::clone(&self.placement),
         };
-        let setups: BTreeMap<String, Setup> =
+        let mut setups: BTreeMap<String, Setup> =
             config.lb_vservers.iter().map(|v| (v.name.to_ascii_lowercase(), next.setup(v, config))).collect();
         let rebuilt = self.to_rebuild(&setups);
-        for (name, setup) in setups {
-            let Some(vserver) = config.lb_vservers.find(&name) else { continue };
+        for vserver in by_state::backups_first(config) {
+            let name = vserver.name.to_ascii_lowercase();
+            let Some(setup) = setups.remove(&name) else { continue };
             let (before, rebuild) = (self.vserver(&name), rebuilt.contains(&name));
-            let closed = closed(vserver, config, guards, &self.placement);
-            let address = address(vserver, &self.placement);
-            let built = live_vserver(vserver, (address, closed), before, |seat| match before {
+            let by_state = by_state::of(vserver, &next.vservers);
+            let parts = (
+                address(vserver, &self.placement),
+                closed(vserver, config, guards, &self.placement),
+                by_state,
+            );
+            let built = live_vserver(vserver, parts, before, |seat| match before {
                 Some(before) if !rebuild => Arc::clone(&before.picker),
                 _ => Picker::take_over(setup, seat, now),
             });
@@ -267,7 +273,7 @@ fn closed(vserver: &LbVserver, config: &Config, guards: &Guards, placement: &Pla
 
 fn live_vserver(
     vserver: &LbVserver,
-    (address, closed): (Option<SocketAddr>, Vec<Closed>),
+    (address, closed, by_state): (Option<SocketAddr>, Vec<Closed>, ByState),
     before: Option<&Arc<VirtualServer>>,
     picker: impl FnOnce(&Arc<Seat>) -> Arc<Picker>,
 ) -> VirtualServer {
@@ -284,6 +290,7 @@ fn live_vserver(
         client_timeout_s: vserver.clt_timeout_s,
         enabled: vserver.enabled,
         closed: closed.into(),
+        by_state,
         live,
         picker,
         seat,
@@ -294,6 +301,7 @@ fn live_vserver(
             built.picker.trigger(StartupReason::FeatureEnabled);
         }
         if built.enabled && !before.enabled {
+            built.permit_return();
             built.picker.trigger(StartupReason::VserverEnabled);
         }
     }

@@ -202,7 +202,7 @@ impl State {
             };
             all.insert(ip);
             let closed = self.closed.borrow().contains_key(&*vserver.name);
-            if vserver.enabled && vserver.is_open() && !closed {
+            if vserver.keeps_address() && !closed {
                 served.insert(ip);
             }
         }
@@ -223,7 +223,7 @@ impl State {
 
     /// Does this host lack an address at which a virtual server would take clients in?
     fn lacks(&self, vserver: &VirtualServer) -> bool {
-        let wanted = vserver.address.filter(|_| vserver.enabled && vserver.is_open());
+        let wanted = vserver.address.filter(|_| vserver.keeps_address());
         wanted.is_some_and(|address| self.addresses.is_absent(address.ip()))
     }
 
@@ -296,11 +296,15 @@ impl State {
         }
         let why = match vserver.state() {
             ServiceState::Up => None,
+            ServiceState::OutOfService if vserver.is_barred() => Some(BARRED.to_owned()),
             ServiceState::OutOfService => Some("disabled".to_owned()),
             _ if !vserver.is_open() => Some(why_closed(vserver)),
             _ if vserver.services().next().is_none() => Some("no service is bound".to_owned()),
-            _ => Some("no bound service is UP".to_owned()),
+            _ if vserver.picker.candidates() == 0 => Some("no bound service is UP".to_owned()),
+            _ => Some(below_threshold(vserver)),
         };
+        let why = why
+            .map(|why| [Some(why), meanwhile(vserver)].into_iter().flatten().collect::<Vec<_>>().join("; "));
         let absent = self.lacks(vserver).then(|| ABSENT.to_owned());
         let why = [why, absent].into_iter().flatten().reduce(|why, absent| format!("{why}; {absent}"));
         (vserver.state(), why)
@@ -354,9 +358,27 @@ fn why_closed(vserver: &VirtualServer) -> String {
     reasons.join("; ")
 }
 
+fn below_threshold(vserver: &VirtualServer) -> String {
+    let (percent, threshold) = (vserver.picker.standing().percent(), vserver.by_state.health_threshold);
+    format!("{percent} % of its services are UP, less than the {threshold} % of -healthThreshold")
+}
+
+/// What becomes of the clients of a virtual server that is not UP, unless they are refused.
+fn meanwhile(vserver: &VirtualServer) -> Option<String> {
+    let by_state = &vserver.by_state;
+    if !vserver.is_open() {
+        return None;
+    }
+    let backup = by_state.backups.iter().find(|backup| backup.is_up());
+    let backup = backup.map(|backup| format!("its backup {} serves", quoted(&backup.name)));
+    backup.or_else(|| by_state.redirect_url.as_ref().map(|url| format!("clients are redirected to {url}")))
+}
+
 fn not_open(failure: &BindFailure) -> String {
     format!("{}: cannot listen on {}: {}", failure.vserver, failure.address, reason(&failure.error))
 }
 
+/// `disablePrimaryOnDown`.
+const BARRED: &str = "a backup has taken its place: it waits to be enabled by hand";
 /// Shown of a virtual server that is open all the same: once the host has the address, it is served there.
 const ABSENT: &str = "address not on this host";

@@ -13,6 +13,7 @@ pub mod setup;
 mod slot;
 pub mod slow_start;
 mod stand_in;
+pub mod standing;
 pub mod startup;
 pub mod tree;
 pub mod window;

@@ -15,6 +15,7 @@ use crate::balance::log::Reason;
 use crate::balance::ring::Ring;
 use crate::balance::setup::{Bound, Setup};
 use crate::balance::slot::Slot;
+use crate::balance::standing::Standing;
 use crate::balance::startup::StartupReason;
 use crate::service::terms::Terms;
 use crate::service::{Binding, Service, Watch};
@@ -30,6 +31,7 @@ pub struct Picker {
     ring: Mutex<Ring>,
     dirty: Dirty,
     candidates: AtomicUsize,
+    standing: Standing,
     seat: Arc<Seat>,
 }
 
@@ -49,6 +51,7 @@ impl Picker {
             slots,
             ring: Mutex::new(ring),
             candidates: AtomicUsize::new(0),
+            standing: Standing::new(&setup.services),
             seat: Arc::clone(seat),
             setup,
         });
@@ -117,6 +120,11 @@ impl Picker {
     /// How many services admit work.
     pub fn candidates(&self) -> usize {
         self.candidates.load(Ordering::Relaxed)
+    }
+
+    /// How much of its services can take work.
+    pub fn standing(&self) -> &Standing {
+        &self.standing
     }
 
     /// One decision (`spec/methods.md` 1.1): the service taken, already counted as one more active transaction, the
@@ -333,6 +341,7 @@ impl Watch for Picker {
     }
 
     fn state_changed(&self, position: usize, now: Time) {
+        self.standing.update(position, &self.setup.services[position]);
         let mut ring = lock(&self.ring);
         self.drain(&mut ring);
         ring.advance(&self.slots, now);

@@ -41,7 +41,10 @@ impl Refusal {
             Refusal::UnmatchedCharacter(_) => 1119,
             Refusal::LineTooLong { .. } => 296,
             Refusal::Exists { .. } | Refusal::AddressInUse { .. } => 273,
+            Refusal::NoSuch { argument: "backupVServer", .. } => 430,
             Refusal::NoSuch { .. } => 258,
+            Refusal::BackupLoop { .. } => 2144,
+            Refusal::BackupChainTooLong { .. } => 350,
             Refusal::ServerExists { .. } => 1335,
             Refusal::ServiceAddressTaken { .. } => 2305,
             Refusal::TypeMismatch { .. } => 1304,
@@ -112,6 +115,7 @@ impl Refusal {
             | Refusal::CannotSeal { argument, .. }
             | Refusal::Glued { argument, .. } => *argument,
             Refusal::ServiceAddressTaken { .. } => Some("port"),
+            Refusal::BackupLoop { .. } | Refusal::BackupChainTooLong { .. } => Some("backupVServer"),
             Refusal::VserverInGroup { .. } | Refusal::VserverNotInGroup { .. } => Some("vServerName"),
             Refusal::DefaultMonitor
             | Refusal::DefaultMonitorBound
@@ -188,6 +192,7 @@ impl Refusal {
             | Refusal::ServiceAddressTaken { service: word }
             | Refusal::AddressInUse { vserver: word, .. }
             | Refusal::NotBound { name: word, .. }
+            | Refusal::BackupLoop { name: word }
             | Refusal::MonitorNotBound { name: word } => [Some(word), None],
             Refusal::InUse { name, by: other, .. }
             | Refusal::BoundToVserver { name, vserver: other, .. }

@@ -259,7 +259,7 @@ pub enum Refusal {
         /// The name.
         name: String,
     },
-    /// 258: nothing has that name.
+    /// 258, of a backup 430: nothing has that name.
     NoSuch {
         /// Of which argument.
         argument: &'static str,
@@ -327,6 +327,16 @@ pub enum Refusal {
         object: &'static str,
         /// The name of that.
         by: String,
+    },
+    /// 2144: a backup behind which the virtual server itself stands.
+    BackupLoop {
+        /// The name of that backup.
+        name: String,
+    },
+    /// 350: a backup with too many others behind it.
+    BackupChainTooLong {
+        /// How many a virtual server may have, one behind the other.
+        max: usize,
     },
     /// 2371: a virtual server that is in a group already.
     VserverInGroup {

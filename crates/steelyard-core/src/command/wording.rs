@@ -20,6 +20,7 @@ impl Refusal {
             Refusal::ServerExists { server: name, .. }
             | Refusal::ServiceAddressTaken { service: name }
             | Refusal::AddressInUse { vserver: name, .. }
+            | Refusal::BackupLoop { name }
             | Refusal::VserverInGroup { name }
             | Refusal::VserverNotInGroup { name }
             | Refusal::MonitorInUse { name, .. }
@@ -157,6 +158,12 @@ impl Refusal {
             Refusal::AddressInUse { .. } => {
                 "that virtual server has this address and port; use others".to_owned()
             }
+            Refusal::BackupLoop { .. } => {
+                "this virtual server is that one's backup, or a backup further on; leave out one of them".to_owned()
+            }
+            Refusal::BackupChainTooLong { max } => {
+                format!("a virtual server has {max} backups at most, one behind the other")
+            }
             Refusal::TypeMismatch { .. } => "bind a service of the virtual server's protocol".to_owned(),
             Refusal::NotBound { .. } => "it is not bound to this virtual server".to_owned(),
             Refusal::InUse { object, by, .. } | Refusal::MonitorInUse { object, by, .. } => {
@@ -277,6 +284,8 @@ const TEXTS: &[(u16, &str)] = &[
     (278, "Invalid argument"),
     (296, "Message too long"),
     (315, "Resource in use"),
+    (350, "Invalid backup vserver"),
+    (430, "No such backup vserver"),
     (460, "Feature not supported in this release"),
     (1072, "Maximum resource limit reached"),
     (
@@ -325,6 +334,7 @@ const TEXTS: &[(u16, &str)] = &[
     (2131, "Monitor must be unbound before it can be deleted"),
     (2133, "The monitor is already bound to the service"),
     (2139, "No operations allowed with the default monitor"),
+    (2144, "The VIP is already a backup in the chain"),
     (2155, "Existing monitor is of different type than given"),
     (2164, "Default monitor cannot be unbound from a service"),
     (2165, "Default monitor cannot be bound explicitly to a service"),

@@ -15,6 +15,9 @@ use super::{
     TRAFFIC_DOMAIN, one_of,
 };
 
+/// So many backups stand one behind the other at most (`spec/methods.md` 3.7).
+pub const MOST_BACKUPS: usize = 10;
+
 resource! {
     /// A virtual server that balances load.
     pub struct LbVserver "lb vserver" {
@@ -99,7 +102,7 @@ resource! {
         connection_failover: &'static str = "DISABLED",
             Option("connfailover", "connfailover", one_of(&["DISABLED", "STATEFUL", "STATELESS"])).traffic();
         /// Where clients are sent while it is DOWN.
-        redirect_url: String = String::new(), Option("redirectURL", "redirurl", TEXT).traffic();
+        redirect_url: String = String::new(), Option("redirectURL", "redirurl", TEXT);
         /// YES: its answers may be kept by a cache.
         cacheable: bool = false, Option("cacheable", "cacheable", Kind::YesNo).traffic();
         /// Seconds after which an idle client connection is closed.
@@ -110,30 +113,30 @@ resource! {
                 "soMethod",
                 "somethod",
                 one_of(&["CONNECTION", "DYNAMICCONNECTION", "BANDWIDTH", "HEALTH", "NONE"])
-            ).traffic();
+            );
         /// ENABLED: a client stays where it was sent.
-        spillover_persistence: bool = false, Option("soPersistence", "sopersistence", Kind::Switch).traffic();
+        spillover_persistence: bool = false, Option("soPersistence", "sopersistence", Kind::Switch);
         /// Minutes for which that holds.
         spillover_persistence_timeout_min: u32 = 2,
-            Option("soPersistenceTimeOut", "sopersistencetimeout", Kind::Number { min: 2, max: 1440 }).traffic();
+            Option("soPersistenceTimeOut", "sopersistencetimeout", Kind::Number { min: 2, max: 1440 });
         /// Percent of its services below which it is DOWN.
         health_threshold: u32 = 0,
-            Option("healthThreshold", "healththreshold", Kind::Number { min: 0, max: 100 }).traffic();
+            Option("healthThreshold", "healththreshold", Kind::Number { min: 0, max: 100 });
         /// How much is too much, as soMethod counts.
         spillover_threshold: Option<u32> = None,
-            Option("soThreshold", "sothreshold", Kind::Number { min: 1, max: 4_294_967_287 }).traffic();
+            Option("soThreshold", "sothreshold", Kind::Number { min: 1, max: 4_294_967_287 });
         /// What happens when no backup is UP.
         spillover_backup_action: &'static str = "",
-            Option("soBackupAction", "sobackupaction", one_of(&["DROP", "ACCEPT", "REDIRECT"])).traffic();
+            Option("soBackupAction", "sobackupaction", one_of(&["DROP", "ACCEPT", "REDIRECT"]));
         /// ENABLED: the port in redirections of services is made its own.
         redirect_port_rewrite: bool = false, Option("redirectPortRewrite", "redirectportrewrite", Kind::Switch).traffic();
         /// DISABLED: transactions under way may end when it goes DOWN.
         down_state_flush: bool = true, Option("downStateFlush", "downstateflush", Kind::Switch).traffic();
         /// Virtual server that takes its place while it is DOWN.
-        backup_vserver: String = String::new(), Option("backupVServer", "backupvserver", PROFILE).traffic();
+        backup_vserver: String = String::new(), Option("backupVServer", "backupvserver", PROFILE);
         /// ENABLED: once its backup has taken its place, it waits to be enabled by hand.
         disable_primary_on_down: bool = false,
-            Option("disablePrimaryOnDown", "disableprimaryondown", Kind::Switch).traffic();
+            Option("disablePrimaryOnDown", "disableprimaryondown", Kind::Switch);
         /// Whether its address and port are told to services in a header.
         insert_vip: &'static str = "OFF",
             Option("insertVserverIPPort", "insertvserveripport", one_of(&["OFF", "VIPADDR", "V6TOV4MAPPING"])).traffic();

@@ -41,7 +41,7 @@ pub use lb_group::LbGroup;
 pub use lb_method::{BackupLbMethod, LbMethod, RequestUnit};
 pub use lb_monitor::{LbMonitor, MetricBinding, MonitorCertKey};
 pub use lb_parameter::LbParameter;
-pub use lb_vserver::LbVserver;
+pub use lb_vserver::{LbVserver, MOST_BACKUPS};
 pub use mode::Modes;
 pub use monitor_type::{MonitorType, PING_DEFAULT, TCP_DEFAULT};
 pub use net_profile::NetProfile;

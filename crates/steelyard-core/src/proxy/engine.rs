@@ -16,6 +16,7 @@ use crate::snapshot::Snapshot;
 use crate::sync::Arc;
 use crate::time::{SECOND_US, Time};
 use crate::vserver::Live;
+use crate::vserver::admission::{Admission, Place};
 
 /// All traffic of one worker. Every event comes in by one of its methods; what follows goes out through [`Io`].
 pub struct Engine {
@@ -52,23 +53,28 @@ impl Engine {
     }
 
     /// A client has connected to the virtual server called `vserver`. `None` refuses it, by RST: the virtual server
-    /// is unknown, disabled or DOWN, a limit is reached, or there is no service for the connection.
+    /// is unknown, neither it nor a backup takes the client and there is nowhere to send it, a limit is reached, or there is
+    /// no service for the connection.
     pub fn accepted(&mut self, vserver: &str, peer: SocketAddr, io: &mut impl Io) -> Option<ConnId> {
         let vserver = self.snapshot.vserver(vserver)?;
-        if !vserver.enabled || !vserver.is_up() || self.clients.len() >= self.parts.limits.clients {
+        if self.clients.len() >= self.parts.limits.clients {
+            return None;
+        }
+        let (now, mut place) = (io.now(), Place::of(peer.ip()));
+        if let Admission::Refuse = vserver.admit(&mut place, now) {
             return None;
         }
         let patience_us = match vserver.client_timeout_s {
             0 => u64::MAX,
             seconds => u64::from(seconds) * SECOND_US,
         };
-        let deadline = io.now().plus_us(patience_us);
+        let deadline = now.plus_us(patience_us);
         let wheel = &mut self.parts.wheel;
         count(&vserver.live.connections, 1);
         let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
         let id = self.clients.insert(|id| {
             let timer = wheel.arm(id.to_bits(), deadline);
-            Session::new(Client { id, peer, timer }, vserver)
+            Session::new(Client { id, peer, timer, place }, vserver)
         });
         self.with(id, io, |session, cx| session.begin(cx));
         self.clients.find(id).map(|session| session.id())

@@ -12,6 +12,7 @@ use crate::proxy::tcp;
 use crate::proxy::transaction::Loss;
 use crate::sync::Arc;
 use crate::timer::Timer;
+use crate::vserver::admission::Place;
 use crate::vserver::{Protocol, VirtualServer};
 
 /// A client connection and what goes on over it.
@@ -43,6 +44,8 @@ pub struct Client {
     pub peer: SocketAddr,
     /// Says when it has been idle for too long.
     pub timer: Timer,
+    /// Where it counts.
+    pub place: Place,
 }
 
 /// The same of whichever session it is.
@@ -60,9 +63,7 @@ impl Session {
     pub fn new(client: Client, vserver: &Arc<VirtualServer>) -> Session {
         let vserver = Arc::clone(vserver);
         match vserver.protocol {
-            Protocol::Http => {
-                Session::Http(http1::session::Session::new(client.id, vserver, client.peer, client.timer))
-            }
+            Protocol::Http => Session::Http(http1::session::Session::new(client, vserver)),
             Protocol::Tcp => Session::Tcp(tcp::Session::new(client, vserver)),
         }
     }

@@ -12,11 +12,16 @@ use crate::sync::{Arc, Ordering};
 use crate::time::{MILLISECOND_US, SECOND_US, Time};
 use crate::timer::Timer;
 use crate::vserver::VirtualServer;
+use crate::vserver::admission::{Admission, Place};
 
 /// A client connection of a TCP virtual server.
 pub struct Session {
     id: ConnId,
+    /// The one that the client came to.
     vserver: Arc<VirtualServer>,
+    /// The one that serves: that, or a backup.
+    serving: Arc<VirtualServer>,
+    place: Place,
     timer: Timer,
     transaction: crate::proxy::transaction::Transaction,
     server: Option<ConnId>,
@@ -48,7 +53,9 @@ impl Session {
     pub fn new(client: Client, vserver: Arc<VirtualServer>) -> Session {
         Session {
             id: client.id,
+            serving: Arc::clone(&vserver),
             vserver,
+            place: client.place,
             timer: client.timer,
             transaction: Default::default(),
             server: None,
@@ -79,7 +86,14 @@ impl Session {
     /// Chooses a service and connects to it: it may be the one that speaks first.
     pub fn begin(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
         let now = cx.io.now();
-        let given = Given { vserver: &self.vserver, limits: &cx.parts.limits, now };
+        match self.vserver.admit(&mut self.place, now) {
+            Admission::Serve(by) => self.serving = Arc::clone(by),
+            Admission::Redirect(_) | Admission::Refuse => return self.wind_up(cx),
+        }
+        if !Arc::ptr_eq(&self.serving, &self.vserver) {
+            self.vserver.count_backup_hit();
+        }
+        let given = Given { vserver: &self.serving, limits: &cx.parts.limits, now };
         match self.transaction.begin(Repeat::Never, &given) {
             Ok(_) => {
                 self.connect(now, cx);
@@ -91,7 +105,7 @@ impl Session {
 
     /// Bytes from the client.
     pub fn data(&mut self, bytes: &[u8], cx: &mut Context<'_, impl Io>) -> Fate {
-        count(&self.vserver.live.request_bytes, bytes.len() as u64);
+        count(&self.serving.live.request_bytes, bytes.len() as u64);
         let now = cx.io.now();
         match self.server {
             Some(server) if self.open => self.send_to_service(server, bytes, now, cx),
@@ -125,7 +139,7 @@ impl Session {
     pub fn answer(&mut self, bytes: &[u8], cx: &mut Context<'_, impl Io>) -> Fate {
         let now = cx.io.now();
         self.transaction.received(bytes.len(), now);
-        count(&self.vserver.live.response_bytes, bytes.len() as u64);
+        count(&self.serving.live.response_bytes, bytes.len() as u64);
         self.from_service.full = cx.io.send(self.id, bytes) > cx.parts.limits.high_water;
         self.touch(now, cx);
         self.sample_packets(now, cx);
@@ -176,7 +190,7 @@ impl Session {
     pub fn server_gone(&mut self, loss: Loss, cx: &mut Context<'_, impl Io>) -> Fate {
         self.server = None;
         let now = cx.io.now();
-        let given = Given { vserver: &self.vserver, limits: &cx.parts.limits, now };
+        let given = Given { vserver: &self.serving, limits: &cx.parts.limits, now };
         match self.transaction.lost(loss, !self.open, &given) {
             Next::Send(_) => {
                 self.connect(now, cx);
@@ -212,7 +226,7 @@ impl Session {
 
     fn connect(&mut self, now: Time, cx: &mut Context<'_, impl Io>) {
         let Some(service) = self.transaction.service() else { return };
-        let from = service.source.address(&self.vserver.live.source, service.address().ip());
+        let from = service.source.address(&self.serving.live.source, service.address().ip());
         self.server = Some(cx.obtain(Route { service, from }, Reuse::Fresh, self.id, now));
         let client_us = match self.vserver.client_timeout_s {
             0 => u64::MAX,

@@ -1,15 +1,19 @@
 //! Live virtual servers: settings of one snapshot, counters that outlive it, and `select`, the common decision
 //! procedure of `spec/methods.md` 1.1.
 
+pub mod admission;
 pub mod histogram;
 pub mod select;
+pub mod spillover;
 
 use std::net::SocketAddr;
 
 use crate::balance::picker::{Picker, Seat};
 use crate::service::{Service, State, source};
 use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::time::Time;
 use crate::vserver::histogram::Histogram;
+use crate::vserver::spillover::{Bandwidth, Sent, Spillover};
 
 /// A virtual server as one snapshot has it.
 pub struct VirtualServer {
@@ -27,6 +31,8 @@ pub struct VirtualServer {
     pub enabled: bool,
     /// Why it takes nobody in, whatever its services do; empty for one that is open. Its address is not listened on.
     pub closed: Box<[Closed]>,
+    /// What follows from its state for those who come.
+    pub by_state: ByState,
     /// What it has carried; the same object in every snapshot.
     pub live: Arc<Live>,
     /// The choice among the bound services, in ring order (binding order, members in member order).
@@ -36,15 +42,45 @@ pub struct VirtualServer {
 }
 
 impl VirtualServer {
-    /// Its own state (`spec/methods.md` 5.4).
+    /// Its own state (`spec/methods.md` 5.4, 3.8).
     pub fn state(&self) -> State {
-        if !self.enabled {
+        if !self.enabled || self.is_barred() {
             State::OutOfService
-        } else if self.is_open() && self.picker.candidates() > 0 {
+        } else if self.is_open() && self.picker.candidates() > 0 && !self.is_below_health_threshold() {
             State::Up
         } else {
             State::Down
         }
+    }
+
+    /// Does it wait to be enabled by hand, since a backup has taken its place (`disablePrimaryOnDown`)?
+    #[inline]
+    pub fn is_barred(&self) -> bool {
+        self.by_state.waits_for_enable && self.live.comes_back.is_barred()
+    }
+
+    /// Is too small a share of its services UP?
+    #[inline]
+    pub fn is_below_health_threshold(&self) -> bool {
+        self.by_state.health_threshold > 0 && self.picker.standing().is_below(self.by_state.health_threshold)
+    }
+
+    /// Is somebody answered at its address, whatever its own state?
+    pub fn keeps_address(&self) -> bool {
+        let elsewhere = !self.by_state.backups.is_empty() || self.by_state.redirect_url.is_some();
+        self.is_open() && (self.enabled || elsewhere)
+    }
+
+    /// It was enabled by hand: it takes clients in again if it is UP.
+    pub fn permit_return(&self) {
+        self.live.comes_back.permit();
+    }
+
+    /// What time alone changes. Every 100 ms from one thread.
+    pub fn tick(self: &Arc<Self>, now: Time) {
+        self.picker.tick(now);
+        self.live.bandwidth.sample(self.live.bytes(), now);
+        self.watch_state();
     }
 
     /// Does nothing but its services' state decide whether it takes clients in?
@@ -65,6 +101,21 @@ pub enum Protocol {
     Http,
     /// Each connection, whatever it carries.
     Tcp,
+}
+
+/// What becomes of clients by the state of a virtual server. Nothing, by default: who cannot be served is refused.
+#[derive(Default)]
+pub struct ByState {
+    /// Take its place while it is DOWN or has no room: the first that is UP and has some.
+    pub backups: Box<[Arc<VirtualServer>]>,
+    /// Where clients are sent when it is DOWN and no backup is usable; of HTTP alone.
+    pub redirect_url: Option<Box<str>>,
+    /// DOWN below so many percent of weights that are UP; 0: when nothing is UP.
+    pub health_threshold: u32,
+    /// When it has no room for new connections although it is UP.
+    pub spillover: Option<Spillover>,
+    /// `disablePrimaryOnDown`: once a backup has taken its place it does not come back by itself.
+    pub waits_for_enable: bool,
 }
 
 /// Why a virtual server takes nobody in.
@@ -95,6 +146,16 @@ pub struct Live {
     pub response_bytes: AtomicU64,
     /// Open client connections.
     pub connections: AtomicU64,
+    /// Client connections that count here, whichever virtual server they came to ([`admission::Place`]).
+    pub places: AtomicU64,
+    /// Connections sent on for want of room.
+    pub spilled: AtomicU64,
+    /// Requests and connections that a backup was given while this one was not UP.
+    pub backup_hits: AtomicU64,
+    /// What it carries at present.
+    pub bandwidth: Bandwidth,
+    sent: Sent,
+    comes_back: admission::Return,
     /// Requests and answers refused because they broke the protocol.
     pub invalid: AtomicU64,
     /// Answers begun, by the hundreds of their status: 100 (a 101) to 500.
@@ -108,6 +169,11 @@ pub struct Live {
 }
 
 impl Live {
+    /// Bytes of both directions.
+    pub fn bytes(&self) -> u64 {
+        self.request_bytes.load(Ordering::Relaxed) + self.response_bytes.load(Ordering::Relaxed)
+    }
+
     /// A transaction is over, whatever came of it.
     pub fn account(&self, status: Option<u16>, duration_us: u64, ttfb_us: Option<u64>) {
         self.duration.add(duration_us);

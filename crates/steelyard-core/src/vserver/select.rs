@@ -31,7 +31,7 @@ impl VirtualServer {
     /// # Errors
     /// [`Unavailable`] when no candidate is left.
     pub fn select(&self, now: Time, tried: &[Arc<Service>]) -> Result<Assigned, Unavailable> {
-        if !self.enabled || !self.is_open() {
+        if !self.enabled || !self.is_open() || self.is_barred() {
             return Err(Unavailable::Down);
         }
         match self.picker.pick(now, tried) {
@@ -45,13 +45,9 @@ impl VirtualServer {
     }
 
     /// Does it take requests?
+    #[inline]
     pub fn is_up(&self) -> bool {
         self.state() == State::Up
-    }
-
-    /// What time alone changes in its choosing. Every 100 ms from one thread.
-    pub fn tick(&self, now: Time) {
-        self.picker.tick(now);
     }
 
     /// Its last decisions, newest last.

@@ -95,6 +95,7 @@ fn s03_only_status_200_is_a_sample() {
         client_timeout_s: 180,
         enabled: true,
         closed: Box::default(),
+        by_state: Default::default(),
         live: Arc::default(),
         picker,
         seat,

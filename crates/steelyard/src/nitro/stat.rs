@@ -1,5 +1,5 @@
 //! The figures of `stat lbvserver` and `stat service`, in NITRO's names and value types (`spec/nitro.md` 4, 10):
-//! counters are strings, rates and ports are numbers. What this program has no notion of (surge queue, spillover,
+//! counters are strings, rates and ports are numbers. What this program has no notion of (surge queue,
 //! push, packets of the client side) is 0, because clients expect every key.
 
 use std::net::SocketAddr;
@@ -50,7 +50,7 @@ fn vserver_fields(state: &State, vserver: &VirtualServer) -> Fields {
         ("vsvrsurgecount", counter(0)),
         ("establishedconn", counter(live.connections.load(Relaxed))),
         ("inactsvcs", counter((all - up) as u64)),
-        ("vslbhealth", counter((up * 100).checked_div(all).unwrap_or(0) as u64)),
+        ("vslbhealth", counter(vserver.picker.standing().percent().into())),
     ];
     fields.extend(address(vserver.address));
     fields.extend([
@@ -67,12 +67,19 @@ fn vserver_fields(state: &State, vserver: &VirtualServer) -> Fields {
         ("curclntconnections", counter(live.connections.load(Relaxed))),
         ("cursrvrconnections", counter(servers)),
     ]);
-    fields.extend(zeros(NO_SUCH_THING, &["deferredreqrate"]));
+    fields.extend(zeros(NO_PERSISTENCE_OR_QUEUE, &[]));
+    let threshold = vserver.by_state.spillover.as_ref().map_or(0, |spillover| spillover.number(vserver));
+    fields.extend([
+        ("sothreshold", counter(threshold)),
+        ("totspillovers", counter(live.spilled.load(Relaxed))),
+    ]);
+    fields.extend(zeros(NO_PUSH, &["deferredreqrate"]));
     fields.extend([
         ("invalidrequestresponse", counter(live.invalid.load(Relaxed))),
         ("invalidrequestresponsedropped", counter(live.invalid.load(Relaxed))),
     ]);
-    fields.extend(zeros(&["totvserverdownbackuphits", "curmptcpsessions", "cursubflowconn"], &[]));
+    fields.push(("totvserverdownbackuphits", counter(live.backup_hits.load(Relaxed))));
+    fields.extend(zeros(&["curmptcpsessions", "cursubflowconn"], &[]));
     // Ours: why it is not UP, in words.
     fields.push(("reason", json!(why.unwrap_or_default())));
     Fields(fields)
@@ -173,15 +180,7 @@ pub fn state_text(state: ServiceState) -> &'static str {
     }
 }
 
-/// Counters of a virtual server for what this program does not have.
-const NO_SUCH_THING: &[&str] = &[
-    "curpersistencesessions",
-    "curbackuppersistencesessions",
-    "surgecount",
-    "svcsurgecount",
-    "sothreshold",
-    "totspillovers",
-    "labelledconn",
-    "pushlabel",
-    "deferredreq",
-];
+/// Counters of a virtual server for what this program does not have, in their order.
+const NO_PERSISTENCE_OR_QUEUE: &[&str] =
+    &["curpersistencesessions", "curbackuppersistencesessions", "surgecount", "svcsurgecount"];
+const NO_PUSH: &[&str] = &["labelledconn", "pushlabel", "deferredreq"];

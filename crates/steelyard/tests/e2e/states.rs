@@ -2,12 +2,131 @@
 
 use libtest_mimic::Trial;
 
+use crate::client::{Client, End, page, request};
 use crate::place::Place;
 use crate::program::Program;
-use crate::service::TestService;
+use crate::service::{TestService, wait_for};
 
 pub fn trials() -> Vec<Trial> {
-    trials![the_weights_of_the_monitors_that_are_up_must_reach_mon_threshold]
+    trials![
+        o09_no_service_that_is_down_gets_work_and_none_left_is_an_rst,
+        a_redirect_url_is_an_answer_of_302_while_nobody_serves,
+        a_backup_takes_over_connected_clients_and_new_ones_and_gives_them_back,
+        new_connections_spill_to_the_backup_and_those_that_are_there_stay,
+        the_weights_of_the_monitors_that_are_up_must_reach_mon_threshold,
+    ]
+}
+
+/// As `spec/methods.md` ruling 8 has it: without backup and redirect a new client is reset; one that is connected is
+/// answered 503.
+fn o09_no_service_that_is_down_gets_work_and_none_left_is_an_rst() {
+    let place = Place::new();
+    let mut services: Vec<TestService> = (1..=3).map(|n| TestService::plain(place.service(n))).collect();
+    let program = Program::start_with(&place, &probed(&place, 3, ""));
+    let third = services.remove(2);
+    let mut client = program.client();
+    services.drain(..).for_each(TestService::stop);
+    ["s1", "s2"].iter().for_each(|s| program.wait_for_state("service", s, "DOWN"));
+    for _ in 0..20 {
+        assert_eq!(client.get("/").text(), "8103");
+        assert_eq!(page(program.vserver()), "8103");
+    }
+    third.stop();
+    program.wait_for_state("lbvserver", "v", "DOWN");
+    assert_eq!(client.get("/").status(), 503);
+    assert_eq!(refused(program.vserver()), End::Reset);
+    let _second = TestService::plain(place.service(2));
+    program.wait_for_state("lbvserver", "v", "UP");
+    assert_eq!((client.get("/").text(), page(program.vserver())), ("8102".to_owned(), "8102".to_owned()));
+    program.wait_at_rest();
+}
+
+fn a_redirect_url_is_an_answer_of_302_while_nobody_serves() {
+    let place = Place::new();
+    let s1 = TestService::plain(place.service(1));
+    let path = "-redirectURL http://sorry.example/down.html";
+    let program = Program::start_with(&place, &probed(&place, 1, path));
+    let mut client = program.client();
+    assert_eq!(client.get("/").status(), 200);
+    s1.stop();
+    program.wait_for_state("lbvserver", "v", "DOWN");
+    let sent_to = |client: &mut Client, target: &str| {
+        let answer = client.get(target);
+        assert_eq!(answer.status(), 302, "{answer:?}");
+        assert_eq!(answer.all("cache-control"), ["no-store"]);
+        answer.all("location").concat()
+    };
+    assert_eq!(sent_to(&mut client, "/a?b"), "http://sorry.example/down.html");
+    let mut new = program.client();
+    assert_eq!(sent_to(&mut new, "/"), "http://sorry.example/down.html");
+    assert_eq!(new.request("HEAD", "/", "", b"").status(), 302);
+    assert_eq!(new.request("POST", "/", "", b"some body").status(), 302, "and the connection goes on");
+    let bare = probed(&place, 1, "-redirectURL https://sorry.example");
+    program.reload(&format!("{bare}disable lb vserver v\n"));
+    program.wait_for_state("lbvserver", "v", "OUT OF SERVICE");
+    let reason = program.field("lbvserver", "v", "reason");
+    assert_eq!(reason, "disabled; clients are redirected to https://sorry.example");
+    assert_eq!(sent_to(&mut program.client(), "/a/b?c=d"), "https://sorry.example/a/b?c=d");
+    program.reload(&probed(&place, 1, ""));
+    assert_eq!(refused(program.vserver()), End::Reset, "there is no redirect any more");
+}
+
+fn a_backup_takes_over_connected_clients_and_new_ones_and_gives_them_back() {
+    let place = Place::new();
+    let s1 = TestService::named(place.service(1), "primary");
+    let _s9 = TestService::named(place.service(9), "backup");
+    let text = format!(
+        "{}add service spare {} HTTP 8109\nadd lb vserver w HTTP\nbind lb vserver w spare\n",
+        probed(&place, 1, "-backupVServer w"),
+        place.ip()
+    );
+    let program = Program::start_with(&place, &text);
+    let mut client = program.client();
+    assert_eq!(client.get("/").text(), "primary");
+    s1.stop();
+    program.wait_for_state("lbvserver", "v", "DOWN");
+    for _ in 0..10 {
+        assert_eq!((client.get("/").text(), page(program.vserver())), ("backup".into(), "backup".into()));
+    }
+    assert_eq!(program.field("lbvserver", "v", "totvserverdownbackuphits"), "20");
+    assert_eq!(program.field("lbvserver", "w", "tothits"), "20");
+    assert_eq!(program.field("lbvserver", "v", "reason"), "no bound service is UP; its backup w serves");
+    let _again = TestService::named(place.service(1), "primary");
+    program.wait_for_state("lbvserver", "v", "UP");
+    assert_eq!((client.get("/").text(), page(program.vserver())), ("primary".into(), "primary".into()));
+    program.wait_at_rest();
+}
+
+/// Two workers, whichever of them accepts.
+fn new_connections_spill_to_the_backup_and_those_that_are_there_stay() {
+    let place = Place::new();
+    let _s1 = TestService::named(place.service(1), "primary");
+    let _s9 = TestService::named(place.service(9), "backup");
+    let text = format!(
+        "{}add service spare {} HTTP 8109\nadd lb vserver w HTTP\nbind lb vserver w spare\n",
+        probed(&place, 1, "-backupVServer w -soMethod CONNECTION -soThreshold 5"),
+        place.ip()
+    );
+    let program = Program::start_with(&place, &text);
+    let mut clients: Vec<Client> = Vec::new();
+    let who = |clients: &mut [Client]| -> Vec<String> {
+        clients.iter_mut().map(|client| client.get("/").text()).collect()
+    };
+    let expected = |clients: usize| -> Vec<&str> {
+        (0..clients).map(|n| if n < 5 { "primary" } else { "backup" }).collect()
+    };
+    // Each is answered before the next one connects, so that their order is known.
+    for n in 1..=12 {
+        clients.push(program.client());
+        assert_eq!(who(&mut clients), expected(n));
+    }
+    assert_eq!(program.field("lbvserver", "v", "sothreshold"), "5");
+    clients.remove(0);
+    wait_for("one less", || program.field("lbvserver", "v", "curclntconnections") == "11");
+    assert_eq!(who(&mut clients)[3..5], ["primary", "backup"], "who was sent there stays there");
+    clients.push(program.client());
+    assert_eq!(who(&mut clients)[11], "primary");
+    program.wait_at_rest();
 }
 
 /// `spec/methods.md` 4.5, weights 1, 3 and 1: at 3 the second monitor suffices, the first and the third do not.
@@ -41,6 +160,27 @@ fn the_weights_of_the_monitors_that_are_up_must_reach_mon_threshold() {
     ["v", "w"].iter().for_each(|v| program.wait_for_state("lbvserver", v, "DOWN"));
     let _again = TestService::plain(place.service(2));
     ["v", "w", "x"].iter().for_each(|v| program.wait_for_state("lbvserver", v, "UP"));
+}
+
+/// The end of a connection that is refused: at once, or after the handshake that the kernel completes by itself.
+fn refused(by: std::net::SocketAddr) -> End {
+    let Ok(mut client) = Client::try_connect(by) else { return End::Reset };
+    let _ = client.try_send(request("GET", "/", "", b""));
+    client.expect_end()
+}
+
+/// HTTP virtual server `v` with these options over so many services, each probed at short intervals.
+fn probed(place: &Place, services: u16, options: &str) -> String {
+    let ip = place.ip();
+    let mut text = format!(
+        "enable ns feature LB\nadd lb monitor quick TCP {QUICK}\nadd lb vserver v HTTP {ip} 8000 {options}\n"
+    );
+    for n in 1..=services {
+        text += &format!(
+            "add service s{n} {ip} HTTP 810{n}\nbind service s{n} -monitorName quick\nbind lb vserver v s{n}\n"
+        );
+    }
+    text
 }
 
 /// One result suffices either way.

@@ -6,7 +6,7 @@ use crate::command::Command;
 use crate::command::refusal::{Hint, Refusal};
 use crate::command::resolve::{exists, such, target};
 use crate::config::attribute::Value;
-use crate::config::{Bindable, Config, Features, Keyed, LbBinding, LbVserver, PolicyBinding};
+use crate::config::{Bindable, Config, Features, Keyed, LbBinding, LbVserver, MOST_BACKUPS, PolicyBinding};
 
 pub(super) fn add_lb_vserver(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
     let vserver = made::<LbVserver>(command);
@@ -49,6 +49,7 @@ pub(super) fn set_lb_vserver(config: &mut Config, command: &Command) -> Result<(
 /// A virtual server that may take its place in the configuration.
 pub(super) fn checked_vserver(config: &Config, mut vserver: LbVserver) -> Result<LbVserver, Refusal> {
     check_method(&vserver)?;
+    check_backup(config, &vserver)?;
     if vserver.port == 0 {
         if vserver.ip.is_some_and(|ip| !ip.is_unspecified()) {
             let needs = "a port other than 0";
@@ -61,6 +62,24 @@ pub(super) fn checked_vserver(config: &Config, mut vserver: LbVserver) -> Result
             Err(Refusal::AddressInUse { argument: "IPAddress", vserver: other.name.clone() })
         }
         _ => Ok(vserver),
+    }
+}
+
+/// Backups stand one behind the other, so many at most and never in a circle (`spec/methods.md` 3.7).
+fn check_backup(config: &Config, vserver: &LbVserver) -> Result<(), Refusal> {
+    let mut next = vserver.backup_vserver.as_str();
+    for _ in 0..MOST_BACKUPS {
+        if next.is_empty() {
+            return Ok(());
+        }
+        if next.eq_ignore_ascii_case(&vserver.name) {
+            return Err(Refusal::BackupLoop { name: vserver.backup_vserver.clone() });
+        }
+        next = &such(&config.lb_vservers, "backupVServer", next)?.backup_vserver;
+    }
+    match next.is_empty() {
+        true => Ok(()),
+        false => Err(Refusal::BackupChainTooLong { max: MOST_BACKUPS }),
     }
 }
 

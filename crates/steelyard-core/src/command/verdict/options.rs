@@ -179,6 +179,11 @@ impl Applied<'_> {
     /// What is known by a domain name, or meant for every port.
     fn not_reached(&self, row: &Row, value: &Value) -> Option<&'static str> {
         match (self.command.object(), row.nitro, value) {
+            (Object::LbVserver, "backupvserver", Value::Text(name)) => {
+                let backup = self.site.config.lb_vservers.find(name)?.service_type;
+                let own = self.vserver().map(|vserver| vserver.service_type);
+                (own != Some(backup) || !backup.is_carried()).then_some(NO_BACKUP)
+            }
             (Object::NetProfile, "srcip", Value::Host(Host::Server(_))) => Some(NO_SET),
             (Object::Server, "ipaddress", Value::Host(Host::Server(_))) => {
                 Some("domain names are not resolved: services on this server are DOWN")
@@ -375,6 +380,7 @@ fn shown(row: &Row, value: &Value) -> String {
     text
 }
 
+const NO_BACKUP: &str = "its backup has another type, or one that is not served: it does not take its place";
 const NO_SET: &str =
     "a set of addresses is not carried: connections leave from the SNIP, else from where the host chooses";
 const NOT_RUN: &str = "not run: the monitor is UNKNOWN and does not count, and a service without another one is probed by tcp-default";

@@ -118,7 +118,8 @@ impl Session {
     fn lost(&mut self, loss: Loss, cause: Cause, cx: &mut Context<'_, impl Io>) -> Fate {
         let now = cx.io.now();
         let replayable = self.exchange.replayable && !self.exchange.touched;
-        let given = Given { vserver: &self.vserver, limits: &cx.parts.limits, now };
+        let vserver = self.backup.as_ref().unwrap_or(&self.vserver);
+        let given = Given { vserver, limits: &cx.parts.limits, now };
         let next = self.exchange.transaction.lost(loss, replayable, &given);
         if let Next::Refuse(_) = next {
             let connected = loss != Loss::ConnectFailed;
@@ -138,7 +139,7 @@ impl Session {
             Told::Whole(taken) => self.finish(bytes.len() - taken, now, cx),
             Told::Switched(taken) => self.switch(&bytes[taken..], cx),
             Told::Fault => {
-                count(&self.vserver.live.invalid, 1);
+                count(&self.serving().live.invalid, 1);
                 self.exchange.draft.ended_by(Cause::BadAnswer);
                 self.service_failed(Refusal::BadGateway, cx)
             }
@@ -262,7 +263,7 @@ impl Session {
 
     /// The answer is complete; `left_over` bytes came behind it, which no request asked for.
     fn finish(&mut self, left_over: usize, now: Time, cx: &mut Context<'_, impl Io>) -> Fate {
-        count(&self.vserver.live.responses, 1);
+        count(&self.serving().live.responses, 1);
         let request_whole = self.exchange.request_body.is_done();
         if let Some(server) = self.exchange.server.take() {
             self.count_packets(server, Some(now), cx);
@@ -303,7 +304,7 @@ impl Session {
         if bytes.is_empty() {
             return;
         }
-        count(&self.vserver.live.response_bytes, bytes.len() as u64);
+        count(&self.serving().live.response_bytes, bytes.len() as u64);
         self.exchange.draft.sent(bytes.len());
         let full = cx.io.send(self.id, bytes) > cx.parts.limits.high_water;
         if full && !self.client_full {

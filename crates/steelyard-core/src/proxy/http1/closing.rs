@@ -5,6 +5,7 @@
 
 use crate::proxy::http1::body::Body;
 use crate::proxy::http1::error::{self, After};
+use crate::proxy::http1::redirect;
 use crate::proxy::http1::response::Coding;
 use crate::proxy::http1::session::{Fate, Fed, Session, Stage};
 use crate::proxy::io::{Close, Io};
@@ -52,8 +53,7 @@ impl Session {
         now: Time,
         cx: &mut Context<'_, impl Io>,
     ) -> Fate {
-        let whole = self.exchange.request_body.is_done();
-        if !(whole && self.exchange.request.keep_alive) || self.exchange.request.old || self.is_leaving() {
+        if !self.may_go_on() {
             return self.refuse(refusal, cx);
         }
         self.write_error(refusal, After::KeepAlive, cx);
@@ -61,6 +61,36 @@ impl Session {
         self.exchange.transaction.end();
         self.next_request(now, cx);
         Fate::Lives
+    }
+
+    /// Sends the client elsewhere. The connection stays if the request was read completely.
+    pub(super) fn redirected(
+        &mut self,
+        location: &str,
+        now: Time,
+        taken: usize,
+        cx: &mut Context<'_, impl Io>,
+    ) -> Fed {
+        let after = if self.may_go_on() { After::KeepAlive } else { After::Close };
+        self.exchange.draft.answer(redirect::STATUS);
+        self.exchange.draft.ended_by(Cause::NoService);
+        let mut out = cx.parts.buffer();
+        redirect::write(location, after, self.exchange.request.head_only, &mut out);
+        self.send_to_client(&out, cx);
+        cx.parts.give(&mut out);
+        if after == After::Close {
+            let _ = self.abort(Close::Graceful, cx);
+            return Fed::Over;
+        }
+        self.record(Cause::KeepAlive, now, cx);
+        self.next_request(now, cx);
+        Fed::Taken(taken)
+    }
+
+    /// May the connection carry another request after an answer of our own?
+    fn may_go_on(&self) -> bool {
+        let whole = self.exchange.request_body.is_done();
+        whole && self.exchange.request.keep_alive && !self.exchange.request.old && !self.is_leaving()
     }
 
     pub(super) fn write_error(&mut self, refusal: Refusal, after: After, cx: &mut Context<'_, impl Io>) {
@@ -133,7 +163,7 @@ impl Session {
     /// One side of a tunnel has ended: the other hears of it, and when both have, it is over.
     pub(super) fn half_closed(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
         if self.ended && self.exchange.server_ended {
-            count(&self.vserver.live.responses, 1);
+            count(&self.serving().live.responses, 1);
             self.drop_server(Close::Graceful, cx);
             let now = cx.io.now();
             self.record(Cause::Closed, now, cx);

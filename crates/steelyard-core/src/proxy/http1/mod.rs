@@ -7,6 +7,7 @@ mod closing;
 mod error;
 mod exchange;
 mod head;
+mod redirect;
 mod request;
 mod response;
 mod sending;

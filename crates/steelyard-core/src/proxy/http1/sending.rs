@@ -4,13 +4,16 @@
 //! it is for any service: what the terms of one of them add to its head (`-cip`) is added when it is sent there.
 
 use crate::proxy::http1::head::{self, Message};
+use crate::proxy::http1::redirect;
 use crate::proxy::http1::request::Request;
 use crate::proxy::http1::session::{Fate, Fed, Session, Stage};
 use crate::proxy::io::{ConnId, Io};
 use crate::proxy::parts::{Context, Route, count};
 use crate::proxy::refusal::Refusal;
 use crate::proxy::transaction::{Given, Next, Reuse};
+use crate::sync::Arc;
 use crate::time::Time;
+use crate::vserver::admission::Admission;
 
 impl Session {
     /// Begins the exchange of a sound request.
@@ -20,7 +23,6 @@ impl Session {
         message: Message<'_>,
         cx: &mut Context<'_, impl Io>,
     ) -> Fed {
-        count(&self.vserver.live.requests, 1);
         let now = cx.io.now();
         self.exchange.begin(request);
         self.exchange.draft.begin(now);
@@ -32,7 +34,26 @@ impl Session {
         self.stage = Stage::Exchange;
         let taken = message.head_len + of_body;
         self.exchange.draft.received(taken);
-        let given = Given { vserver: &self.vserver, limits: &cx.parts.limits, now };
+        match self.vserver.admit(&mut self.place, now) {
+            Admission::Serve(by) => {
+                count(&by.live.requests, 1);
+                self.backup = (!Arc::ptr_eq(by, &self.vserver)).then(|| Arc::clone(by));
+                if self.backup.is_some() {
+                    self.vserver.count_backup_hit();
+                }
+            }
+            Admission::Redirect(url) => {
+                count(&self.vserver.live.requests, 1);
+                let location = redirect::location(url, &message.bytes[..message.head_len]);
+                return self.redirected(&location, now, taken, cx);
+            }
+            Admission::Refuse => {
+                count(&self.vserver.live.requests, 1);
+                return self.turned_away(Refusal::Unavailable, now, taken, cx);
+            }
+        }
+        let vserver = self.backup.as_ref().unwrap_or(&self.vserver);
+        let given = Given { vserver, limits: &cx.parts.limits, now };
         let reuse = match self.exchange.transaction.begin(request.repeat, &given) {
             Ok(reuse) => reuse,
             Err(refusal) => return self.turned_away(refusal, now, taken, cx),
@@ -87,7 +108,7 @@ impl Session {
     /// Opens or takes a connection and sends the beginning of a request, or all that was sent of it before.
     pub(super) fn send(&mut self, message: &[u8], reuse: Reuse, now: Time, cx: &mut Context<'_, impl Io>) {
         let Some(service) = self.exchange.transaction.service() else { return };
-        let from = service.source.address(&self.vserver.live.source, service.address().ip());
+        let from = service.source.address(&self.serving().live.source, service.address().ip());
         let server = cx.obtain(Route { service, from }, reuse, self.id, now);
         self.exchange.server = Some(server);
         self.exchange.body_due = self.body_due(now);

@@ -14,11 +14,13 @@ use crate::proxy::io::{Close, ConnId, Io};
 use crate::proxy::parts::{Context, count};
 use crate::proxy::record::Cause;
 use crate::proxy::refusal::Refusal;
+use crate::proxy::session::Client;
 pub use crate::proxy::session::Fate;
 use crate::sync::Arc;
 use crate::time::{SECOND_US, Time};
 use crate::timer::Timer;
 use crate::vserver::VirtualServer;
+use crate::vserver::admission::Place;
 
 /// A client connection of an HTTP virtual server.
 pub struct Session {
@@ -26,6 +28,9 @@ pub struct Session {
     pub(super) vserver: Arc<VirtualServer>,
     /// Where the client connected from.
     pub(super) peer: SocketAddr,
+    /// The backup that serves in its place; `None` when it serves itself.
+    pub(super) backup: Option<Arc<VirtualServer>>,
+    pub(super) place: Place,
     /// What a newer snapshot has for this session, once its transaction is over.
     successor: Successor,
     pub(super) timer: Timer,
@@ -76,12 +81,15 @@ pub(super) enum Fed {
 }
 
 impl Session {
-    /// A session of the client at `peer`, which waits for its first request.
-    pub fn new(id: ConnId, vserver: Arc<VirtualServer>, peer: SocketAddr, timer: Timer) -> Session {
+    /// A session of that client, which waits for its first request.
+    pub fn new(client: Client, vserver: Arc<VirtualServer>) -> Session {
+        let Client { id, peer, timer, place } = client;
         Session {
             id,
             vserver,
             peer,
+            backup: None,
+            place,
             successor: Successor::Same,
             timer,
             stage: Stage::Head,
@@ -108,6 +116,11 @@ impl Session {
         &self.vserver
     }
 
+    /// The virtual server that serves it: decides, and counts what it carries.
+    pub(super) fn serving(&self) -> &Arc<VirtualServer> {
+        self.backup.as_ref().unwrap_or(&self.vserver)
+    }
+
     /// What is left when the session is over: its timer.
     pub fn into_timer(self) -> Timer {
         self.timer
@@ -115,7 +128,7 @@ impl Session {
 
     /// Bytes from the client.
     pub fn data(&mut self, bytes: &[u8], cx: &mut Context<'_, impl Io>) -> Fate {
-        count(&self.vserver.live.request_bytes, bytes.len() as u64);
+        count(&self.serving().live.request_bytes, bytes.len() as u64);
         if !self.input.is_empty() {
             if self.paused && self.input.len() > cx.parts.limits.held_bytes {
                 return self.abort(Close::Reset, cx);

@@ -1,0 +1,69 @@
+//! From the options of a virtual server to what becomes of its clients by its state.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::config::{Config, LbVserver, MOST_BACKUPS, ServiceType};
+use crate::sync::Arc;
+use crate::time::SECOND_US;
+use crate::vserver::spillover::{Spare, Spillover, Threshold};
+use crate::vserver::{ByState, VirtualServer};
+
+/// What becomes of the clients of `vserver`. `built` has its backup, if there is one.
+pub(super) fn of(vserver: &LbVserver, built: &BTreeMap<String, Arc<VirtualServer>>) -> ByState {
+    ByState {
+        backups: backups(vserver, built),
+        redirect_url: redirect_url(vserver),
+        health_threshold: vserver.health_threshold,
+        spillover: spillover(vserver),
+        waits_for_enable: vserver.disable_primary_on_down && !vserver.backup_vserver.is_empty(),
+    }
+}
+
+/// The virtual servers, each after the backup that it names. Where they name each other in a circle, one stands before
+/// its backup, and so is built without it.
+pub(super) fn backups_first(config: &Config) -> Vec<&LbVserver> {
+    let (mut ordered, mut seen) = (Vec::new(), BTreeSet::new());
+    for vserver in config.lb_vservers.iter() {
+        let from = ordered.len();
+        let mut next = Some(vserver);
+        while let Some(found) = next.filter(|found| seen.insert(found.name.to_ascii_lowercase())) {
+            ordered.push(found);
+            next = config.lb_vservers.find(&found.backup_vserver);
+        }
+        ordered[from..].reverse();
+    }
+    ordered
+}
+
+fn backups(vserver: &LbVserver, built: &BTreeMap<String, Arc<VirtualServer>>) -> Box<[Arc<VirtualServer>]> {
+    let Some(first) = built.get(&vserver.backup_vserver.to_ascii_lowercase()) else { return Box::default() };
+    let protocol = super::protocol(vserver.service_type);
+    first.chain().take(MOST_BACKUPS).filter(|backup| backup.protocol == protocol).map(Arc::clone).collect()
+}
+
+/// What other protocols have no answer for is left out.
+fn redirect_url(vserver: &LbVserver) -> Option<Box<str>> {
+    let has_status_codes = vserver.service_type == ServiceType::Http;
+    (has_status_codes && !vserver.redirect_url.is_empty()).then(|| vserver.redirect_url.as_str().into())
+}
+
+/// None without a method, or without the threshold that it needs.
+fn spillover(vserver: &LbVserver) -> Option<Spillover> {
+    let number = vserver.spillover_threshold;
+    let threshold = match vserver.spillover_method {
+        "CONNECTION" => Threshold::Connections(number?.into()),
+        "DYNAMICCONNECTION" => Threshold::Capacity,
+        "BANDWIDTH" => Threshold::Bandwidth(number?.into()),
+        "HEALTH" => Threshold::Health(number?),
+        _ => return None,
+    };
+    let without_backup = match vserver.spillover_backup_action {
+        "DROP" => Some(Spare::Drop),
+        "ACCEPT" => Some(Spare::Accept),
+        "REDIRECT" => Some(Spare::Redirect),
+        _ => None,
+    };
+    let minutes = u64::from(vserver.spillover_persistence_timeout_min);
+    let persistence_us = vserver.spillover_persistence.then_some(minutes * 60 * SECOND_US);
+    Some(Spillover { threshold, without_backup, persistence_us })
+}
