@@ -197,6 +197,35 @@ fn h33_interim_answers_are_relayed_in_order() {
     assert_eq!(world.statuses(client), [200], "not to a 1.0 client");
 }
 
+/// RFC 9112 6.1: not even where the coding only says what a GET would bring.
+#[test]
+fn a_1_0_client_is_told_of_no_coding() {
+    let response = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let (world, client) = answered(response, b"HEAD / HTTP/1.0\r\nHost: a\r\n\r\n", false);
+    assert_eq!(world.out(client), "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
+    let response = b"HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let (world, client) = answered(response, b"GET / HTTP/1.0\r\nHost: a\r\n\r\n", false);
+    assert_eq!(world.out(client), "HTTP/1.1 304 Not Modified\r\nConnection: close\r\n\r\n");
+}
+
+/// RFC 9110 9.3.2: be its head sound or not.
+#[test]
+fn no_refusal_of_head_has_a_body() {
+    for wrong in ["Host: a\r\nHost: b", "Host: a\r\nContent-Length: 1\r\nContent-Length: 2", "Host a"] {
+        let mut world = World::new(1);
+        let client = world.client();
+        world.data(client, format!("HEAD / HTTP/1.1\r\n{wrong}\r\n\r\n").as_bytes());
+        let out = world.out(client);
+        assert!(out.starts_with("HTTP/1.1 400 ") && out.ends_with("\r\n\r\n"), "{wrong}: {out}");
+    }
+    let mut world = World::new(1);
+    let client = world.client();
+    world.data(client, b"HEAD / HTTP/1.1\r\nHost:");
+    world.pass(20_000_000);
+    let out = world.out(client);
+    assert!(out.starts_with("HTTP/1.1 408 ") && out.ends_with("\r\n\r\n"), "{out}");
+}
+
 #[test]
 fn h35_an_early_refusal_reaches_the_client() {
     let mut world = World::new(1);

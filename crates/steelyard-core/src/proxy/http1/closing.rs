@@ -7,7 +7,7 @@ use crate::proxy::http1::body::Body;
 use crate::proxy::http1::error::{self, After};
 use crate::proxy::http1::redirect;
 use crate::proxy::http1::response::Coding;
-use crate::proxy::http1::session::{Fate, Fed, Session, Stage};
+use crate::proxy::http1::session::{Fate, Fed, Session};
 use crate::proxy::io::{Close, Io};
 use crate::proxy::parts::{Context, count};
 use crate::proxy::record::{Cause, Party};
@@ -97,8 +97,7 @@ impl Session {
         self.exchange.draft.answer(refusal.status());
         self.exchange.draft.ended_by(Cause::of_refusal(refusal));
         let mut out = cx.parts.buffer();
-        let head_only = self.stage != Stage::Head && self.exchange.request.head_only;
-        error::write(refusal, after, head_only, &mut out);
+        error::write(refusal, after, self.exchange.request.head_only, &mut out);
         self.send_to_client(&out, cx);
         cx.parts.give(&mut out);
     }

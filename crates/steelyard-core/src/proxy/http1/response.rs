@@ -239,7 +239,8 @@ impl Lines<'_> {
         head::keep_lines(head, self.fields, self.found.options.named, out, |field| match field {
             Field::Connection | Field::Hop | Field::KeepAlive | Field::Upgrade => false,
             Field::ContentLength => !bare,
-            Field::TransferEncoding => !bare && response.coding == Coding::AsItCame,
+            // Nor a coding for a 1.0 client, be it only to say what a GET would bring (RFC 9112 6.1).
+            Field::TransferEncoding => !bare && !self.old && response.coding == Coding::AsItCame,
             _ => true,
         });
         if response.coding == Coding::Chunked {

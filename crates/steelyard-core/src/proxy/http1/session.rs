@@ -264,6 +264,8 @@ impl Session {
             b"\r" => return Fed::Taken(0),
             _ => {}
         }
+        // Known before the head is sound: no answer to HEAD has a body, a refusal neither (RFC 9110 9.3.2).
+        self.exchange.request.head_only = rest.starts_with(b"HEAD ");
         let limit = cx.parts.limits.head_bytes;
         match find_end(rest, self.scanned) {
             Scan::Complete(length) if length <= limit => self.request(rest, length, cx),

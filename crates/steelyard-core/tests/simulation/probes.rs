@@ -1,0 +1,148 @@
+//! The monitors: what is due by the real schedule is probed over the simulated network, and the results go to it and to
+//! the account of health.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use steelyard_core::config::Config;
+use steelyard_core::config::secret::Unseal;
+use steelyard_core::monitor::schedule::{ProbeKey, Schedule};
+use steelyard_core::monitor::{ConnectFault, Probe, ProbeResult, Spec, Stage, Step, Verdict};
+use steelyard_core::snapshot::Snapshot;
+use steelyard_core::time::Time;
+
+use crate::network::{FlowId, Owner, Read, Side, What};
+use crate::plan::number;
+use crate::schedule::Event;
+use crate::services::Services;
+use crate::sockets::Shared;
+use crate::targets::targets;
+
+/// The probes of one run.
+pub struct Probes {
+    schedule: Schedule,
+    running: BTreeMap<u64, Running>,
+    next: u64,
+    /// When the next look at what is due is planned.
+    planned: u64,
+}
+
+struct Running {
+    key: ProbeKey,
+    flow: FlowId,
+    service: usize,
+    spec: Arc<Spec>,
+    probe: Box<dyn Probe>,
+    connected: bool,
+}
+
+impl Probes {
+    pub fn new(seed: u64) -> Probes {
+        Probes { schedule: Schedule::new(seed), running: BTreeMap::new(), next: 0, planned: u64::MAX }
+    }
+
+    /// Watches what this configuration asks for.
+    pub fn reconfigure(&mut self, config: &Config, snapshot: &Snapshot, shared: &mut Shared) {
+        let now = Time::from_us(shared.net.schedule.now);
+        shared.books.health.reconfigure(&shared.books.plan);
+        let (stopped, _) = self.schedule.reconfigure(targets(config, snapshot, &NoKey), now);
+        let stopped: Vec<u64> =
+            self.running.iter().filter(|(_, r)| stopped.contains(&r.key)).map(|(id, _)| *id).collect();
+        for id in stopped {
+            let running = self.running.remove(&id).unwrap();
+            shared.net.reset(running.flow, Side::Opener);
+        }
+        self.plan_next(shared);
+    }
+
+    /// No more of them.
+    pub fn stop(&mut self) {
+        self.planned = 0;
+    }
+
+    /// Begins what is due.
+    pub fn begin_due(&mut self, shared: &mut Shared) {
+        if self.planned == 0 {
+            return;
+        }
+        let now = Time::from_us(shared.net.schedule.now);
+        self.planned = u64::MAX;
+        for due in self.schedule.take_due(now, 100) {
+            let id = self.next;
+            self.next += 1;
+            let flow = shared.net.connect(Owner::Probe(id), due.to);
+            let probe = due.spec.probe(due.to, now);
+            shared.net.schedule.after(due.spec.timing.response_timeout_us, Event::ProbeEnds(id));
+            let service = number(due.to);
+            let running = Running { key: due.key, flow, service, spec: due.spec, probe, connected: false };
+            self.running.insert(id, running);
+        }
+        self.plan_next(shared);
+    }
+
+    /// A probe's connection has something to tell.
+    pub fn look(&mut self, id: u64, what: What, services: &Services, shared: &mut Shared) {
+        let now = Time::from_us(shared.net.schedule.now);
+        let Some(running) = self.running.get_mut(&id) else { return };
+        let step = match what {
+            What::Connected => {
+                running.connected = true;
+                running.probe.connected(now)
+            }
+            What::Refused => Step::Done(running.probe.connect_failed(ConnectFault::Refused)),
+            What::Readable => match shared.net.read(running.flow, Side::Opener, 4_096) {
+                Read::Data(bytes) => {
+                    shared.net.schedule.after(1, Event::Read(running.flow, Side::Opener));
+                    running.probe.received(&bytes, now)
+                }
+                Read::End | Read::Reset => Step::Done(running.probe.closed()),
+                Read::Nothing => Step::Wait,
+            },
+            What::Accepted | What::Drained => Step::Wait,
+        };
+        match step {
+            Step::Wait => {}
+            Step::Done(result) => self.finish(id, result, services, shared),
+            Step::Send(bytes) => {
+                running.probe.sent(now);
+                shared.net.write(running.flow, Side::Opener, &bytes);
+            }
+        }
+    }
+
+    /// The time for a probe is up.
+    pub fn expire(&mut self, id: u64, services: &Services, shared: &mut Shared) {
+        let Some(running) = self.running.get_mut(&id) else { return };
+        let stage = if running.connected { Stage::Response } else { Stage::Connect };
+        let result = running.probe.timed_out(stage);
+        self.finish(id, result, services, shared);
+    }
+
+    fn finish(&mut self, id: u64, result: ProbeResult, services: &Services, shared: &mut Shared) {
+        let Running { key, flow, service, spec, connected, .. } = self.running.remove(&id).unwrap();
+        let success = result.verdict == Verdict::Success;
+        let well = connected && (&*spec.name != "mh" || services.probed.get(&flow) == Some(&200));
+        assert!(well || !success, "a probe of s{service} by {} succeeds and should not", spec.name);
+        shared.net.schedule.note(|| format!("{} of s{service}: {result}", spec.name));
+        shared.net.close(flow, Side::Opener);
+        shared.books.health.result(service, &spec.name, success);
+        self.schedule.finished(key, result, Time::from_us(shared.net.schedule.now));
+        self.plan_next(shared);
+    }
+
+    fn plan_next(&mut self, shared: &mut Shared) {
+        if let Some(due) = self.schedule.next_due().filter(|due| due.as_us() < self.planned) {
+            self.planned = due.as_us();
+            shared.net.schedule.at(due.as_us(), Event::ProbesDue);
+        }
+    }
+}
+
+/// No monitor here has a secret.
+struct NoKey;
+
+impl Unseal for NoKey {
+    fn opens(&self, _sealed: &str, _purpose: &str) -> bool {
+        false
+    }
+}
