@@ -7,14 +7,14 @@
 pub use checked::{Mutex, MutexGuard};
 #[cfg(loom)]
 pub use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
-#[cfg(loom)]
-pub use std::sync::Arc;
 #[cfg(not(loom))]
 #[allow(clippy::disallowed_types)]
 pub use std::sync::{
-    Arc, Mutex, MutexGuard,
+    Arc, Mutex, MutexGuard, Weak,
     atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
 };
+#[cfg(loom)]
+pub use std::sync::{Arc, Weak};
 
 /// Loom's mutex, made to try what happens when `try_lock` finds it taken. By itself loom holds a thread that is about
 /// to try until the lock is free, and so never explores the failure unless something else in the section leads it

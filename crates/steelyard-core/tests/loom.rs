@@ -17,9 +17,11 @@ use loom::thread;
 use steelyard_core::balance::dirty::Dirty;
 use steelyard_core::balance::log::{Budget, LOG_BYTES};
 use steelyard_core::balance::method;
-use steelyard_core::balance::picker::{Picker, Seat};
+use steelyard_core::balance::picker::{Choice, Picker, Seat};
 use steelyard_core::balance::setup::{Bound, Setup};
 use steelyard_core::service::source::Cell;
+use steelyard_core::service::terms::Terms;
+use steelyard_core::service::waker::{Caller, Waker};
 use steelyard_core::service::{Binding, Service, State};
 use steelyard_core::time::Time;
 
@@ -123,6 +125,73 @@ fn a_source_address_is_never_torn() {
     });
 }
 
+/// A place is given back by one thread while another asks for it, by the same virtual server or by one that shares the
+/// service: whoever has to wait has his answer when the first is done. And no more are active than may.
+#[test]
+fn no_wake_up_is_lost() {
+    const RINGS: [&[&[usize]]; 2] = [&[&[0]], &[&[0], &[0]]];
+    for rings in RINGS {
+        explore(Some(3), move || {
+            let groups = Groups::limited("LEASTCONNECTION", rings, Some(1));
+            let pickers = [0, rings.len() - 1].map(|at| groups.pickers[at].clone());
+            let woken = Arc::new(Woken::default());
+            let Choice::Taken(held) = choose(&pickers[0], &woken) else { panic!("there is room") };
+            let ender = thread::spawn(move || drop(held));
+            let (picker, waker, service) = (pickers[1].clone(), woken.clone(), groups.services[0].clone());
+            let asker = thread::spawn(move || {
+                let choice = choose(&picker, &waker);
+                assert!(service.active() <= 1);
+                match choice {
+                    Choice::Taken(assigned) => {
+                        drop(assigned);
+                        None
+                    }
+                    Choice::Waits(place) => Some(place),
+                    Choice::Crowded | Choice::Nothing => panic!("refused"),
+                }
+            });
+            ender.join().unwrap();
+            if let Some(place) = asker.join().unwrap() {
+                assert_eq!(woken.0.load(Ordering::Relaxed), 1, "nobody woke it");
+                assert!(place.answer().flatten().is_some(), "it was woken for nothing");
+            }
+            groups.at_rest();
+        });
+    }
+}
+
+/// Two wait; one is granted its turn while it gives up: the other is granted it instead.
+#[test]
+fn a_turn_that_nobody_takes_is_passed_on() {
+    explore(Some(3), || {
+        let groups = Groups::limited("LEASTCONNECTION", &[&[0]], Some(1));
+        let (picker, woken) = (groups.pickers[0].clone(), Arc::new(Woken::default()));
+        let Choice::Taken(held) = choose(&picker, &woken) else { panic!("there is room") };
+        let [first, second] = [(); 2].map(|()| choose(&picker, &woken));
+        let threads = [thread::spawn(move || drop(held)), thread::spawn(move || drop(first))];
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        let Choice::Waits(place) = second else { panic!("there is no room") };
+        assert!(place.answer().flatten().is_some(), "the turn was lost");
+        drop(place);
+        groups.at_rest();
+    });
+}
+
+/// How often anybody was woken.
+#[derive(Default)]
+struct Woken(AtomicU64);
+
+impl Waker for Woken {
+    fn wake(&self, _: u64) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn choose(picker: &Arc<Picker>, woken: &Arc<Woken>) -> Choice {
+    let waker = Arc::clone(woken) as Arc<dyn Waker>;
+    picker.choose(Time::ZERO, &[], Caller { waker: &waker, id: 0 })
+}
+
 /// Virtual servers past their start-up that share services.
 struct Groups {
     services: Vec<Arc<Service>>,
@@ -134,10 +203,16 @@ struct Groups {
 impl Groups {
     /// One virtual server for each list of services.
     fn new(name: &'static str, rings: &[&[usize]]) -> Groups {
+        Groups::limited(name, rings, None)
+    }
+
+    /// The same where every service has this `maxClient`.
+    fn limited(name: &'static str, rings: &[&[usize]], max_client: Option<u32>) -> Groups {
         let count = rings.iter().flat_map(|ring| ring.iter()).max().map_or(0, |last| last + 1);
         let address = "127.0.0.1:80".parse().unwrap();
         let services: Vec<_> = (0..count).map(|n| Service::new(&n.to_string(), address, State::Up)).collect();
-        let pickers: Vec<Arc<Picker>> = rings.iter().map(|ring| picker(name, &services, ring)).collect();
+        let pickers: Vec<Arc<Picker>> =
+            rings.iter().map(|ring| picker(name, &services, ring, max_client)).collect();
         for (service, own) in services.iter().enumerate() {
             let bindings: Vec<Binding> = rings
                 .iter()
@@ -186,8 +261,9 @@ impl Groups {
     }
 }
 
-fn picker(name: &str, services: &[Arc<Service>], ring: &[usize]) -> Arc<Picker> {
-    let bound = ring.iter().map(|s| Bound::new(services[*s].clone(), 1));
+fn picker(name: &str, services: &[Arc<Service>], ring: &[usize], max_client: Option<u32>) -> Arc<Picker> {
+    let terms = Arc::new(Terms { max_client, ..Terms::default() });
+    let bound = ring.iter().map(|s| Bound { service: services[*s].clone(), weight: 1, terms: terms.clone() });
     let setup = Setup {
         method: method(name).unwrap(),
         services: bound.collect(),

@@ -3,6 +3,7 @@
 //! A method is a value in a file of its own; [`METHODS`] is the one table of them. [`picker::Picker`] is the one exact
 //! shared view of a virtual server's services, whatever its method.
 
+pub mod assigned;
 pub mod decision;
 pub mod dirty;
 pub mod log;
@@ -15,6 +16,7 @@ pub mod slow_start;
 mod stand_in;
 pub mod standing;
 pub mod startup;
+pub mod surge;
 pub mod tree;
 pub mod window;
 

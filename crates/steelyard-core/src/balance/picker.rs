@@ -2,8 +2,11 @@
 //!
 //! Picks are serialised by a short lock. Completions never wait for it: with the lock free they renew the key
 //! themselves, otherwise they mark the service dirty and the next pick renews it before it chooses
-//! (`spec/selection.md` 2). A picker's services, weights and method never change: a reconfiguration builds another one
+//! (`spec/selection.md` 2). Only where requests wait for a service with room (`surge`) does a completion take the lock,
+//! to decide for the first of them. Nobody ever holds the locks of two pickers, but at a take-over. A picker's services, weights and method never change: a reconfiguration builds another one
 //! that takes over, and who still asks the old one is sent on.
+
+mod waiting;
 
 use std::sync::OnceLock;
 use std::sync::TryLockError;
@@ -17,10 +20,14 @@ use crate::balance::setup::{Bound, Setup};
 use crate::balance::slot::Slot;
 use crate::balance::standing::Standing;
 use crate::balance::startup::StartupReason;
+use crate::balance::surge::Turn;
 use crate::service::terms::Terms;
+use crate::service::waker::Caller;
 use crate::service::{Binding, Service, Watch};
-use crate::sync::{Arc, AtomicUsize, Mutex, MutexGuard, Ordering};
+use crate::sync::{Arc, AtomicUsize, Mutex, MutexGuard, Ordering, Weak};
 use crate::time::Time;
+
+pub use self::waiting::Choice;
 
 /// One virtual server's choice among its services.
 pub struct Picker {
@@ -32,7 +39,19 @@ pub struct Picker {
     dirty: Dirty,
     candidates: AtomicUsize,
     standing: Standing,
+    /// Has any service a `maxClient`? If not, nobody looks for those who wait.
+    limited: bool,
+    /// How many wait in the surge queue.
+    waiting: AtomicUsize,
     seat: Arc<Seat>,
+    me: Weak<Picker>,
+}
+
+enum Decided {
+    Taken(Arc<Picker>, usize, Reason),
+    Waits(Turn),
+    Crowded,
+    Nothing,
 }
 
 /// Where the picker that decides for a virtual server is found, across reconfigurations.
@@ -45,14 +64,17 @@ impl Picker {
     pub fn take_over(setup: Setup, seat: &Arc<Seat>, now: Time) -> Arc<Picker> {
         let slots: Box<[Slot]> = setup.services.iter().map(|bound| Slot::new(&bound.service)).collect();
         let ring = Ring::new(&setup, &slots, now);
-        let picker = Arc::new(Picker {
+        let picker = Arc::new_cyclic(|me| Picker {
             dirty: Dirty::new(slots.len()),
             others: slots.iter().map(|_| OnceLock::new()).collect(),
             slots,
             ring: Mutex::new(ring),
             candidates: AtomicUsize::new(0),
             standing: Standing::new(&setup.services),
+            limited: setup.services.iter().any(|bound| bound.terms.max_client.is_some()),
+            waiting: AtomicUsize::new(0),
             seat: Arc::clone(seat),
+            me: me.clone(),
             setup,
         });
         let mut seated = lock(&seat.0);
@@ -78,8 +100,11 @@ impl Picker {
     pub fn bound(&self) {
         for (position, slot) in self.slots.iter().enumerate() {
             let bindings = self.service(position).bindings();
+            // From the own place on and round: each gives what it frees to the next first, so that all have their turn.
+            let own = bindings.list.iter().position(|b| self.is(b, position)).unwrap_or(0);
+            let (before, after) = bindings.list.split_at(own);
             let others: Box<[Binding]> =
-                bindings.list.iter().filter(|b| !self.is(b, position)).cloned().collect();
+                after.iter().chain(before).filter(|b| !self.is(b, position)).cloned().collect();
             let introduced = bindings.generation << 1 | u64::from(!others.is_empty());
             // A picker is bound once.
             if others.is_empty() || self.others[position].set(others).is_ok() {
@@ -92,6 +117,9 @@ impl Picker {
             (0..self.slots.len()).for_each(|position| ring.absorb(position, &self.slots));
         }
         ring.renew_all(&self.slots);
+        let called = self.serve(&mut ring);
+        drop(ring);
+        self.call(called);
     }
 
     /// The method it chooses by.
@@ -127,28 +155,48 @@ impl Picker {
         &self.standing
     }
 
+    /// How many requests wait for a service with room.
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
     /// One decision (`spec/methods.md` 1.1): the service taken, already counted as one more active transaction, the
-    /// picker that took it, and why. `None` when no service is left that admits work and is not among `tried`.
+    /// picker that took it, and why. `None` when no service is left that admits work, has room and is not among `tried`.
     pub fn pick(self: &Arc<Self>, now: Time, tried: &[Arc<Service>]) -> Option<(Arc<Picker>, usize, Reason)> {
+        match self.decide(now, tried, None) {
+            Decided::Taken(picker, position, reason) => Some((picker, position, reason)),
+            _ => None,
+        }
+    }
+
+    fn decide(self: &Arc<Self>, now: Time, tried: &[Arc<Service>], caller: Option<Caller<'_>>) -> Decided {
         let mut ring = lock(&self.ring);
         if ring.retired {
             drop(ring);
-            let successor = self.seat.current()?;
-            return if Arc::ptr_eq(&successor, self) { None } else { successor.pick(now, tried) };
+            return match self.seat.current() {
+                Some(successor) if !Arc::ptr_eq(&successor, self) => successor.decide(now, tried, caller),
+                _ => Decided::Nothing,
+            };
         }
         self.drain(&mut ring);
         ring.advance(&self.slots, now);
         ring.log.open();
-        let picked = if tried.is_empty() {
-            ring.pick(&self.slots, now, &[])
-        } else {
-            let tried: Vec<usize> = tried.iter().filter_map(|service| self.position(service)).collect();
-            ring.pick(&self.slots, now, &tried)
-        };
-        drop(ring);
-        let (position, reason) = picked?;
-        self.tell_others(position, |watch, at| watch.active_changed(at));
-        Some((Arc::clone(self), position, reason))
+        // Nobody overtakes those who wait.
+        if ring.surge.is_empty() {
+            let positions = self.positions(tried);
+            if let Some((position, reason)) = ring.pick(&self.slots, now, &positions) {
+                drop(ring);
+                self.tell_others(position, |watch, at| watch.active_changed(at));
+                return Decided::Taken(Arc::clone(self), position, reason);
+            }
+            if !ring.may_wait(&positions) {
+                return Decided::Nothing;
+            }
+        }
+        match caller {
+            Some(caller) => self.line_up(ring, tried, caller),
+            None => Decided::Nothing,
+        }
     }
 
     /// The service at `position`.
@@ -165,12 +213,22 @@ impl Picker {
     #[inline]
     pub fn ended(&self, position: usize) {
         let hot = &self.slots[position].hot;
+        if self.limited {
+            return self.ended_within(position);
+        }
         if self.setup.method.measures.active() {
             self.change(position, None, || hot.end());
         } else {
             hot.end();
         }
         self.tell_others(position, |watch, at| watch.active_changed(at));
+    }
+
+    /// Where services have limits: others who wait come first, in turn, then those of this virtual server.
+    fn ended_within(&self, position: usize) {
+        self.change(position, None, || self.slots[position].hot.end());
+        self.tell_others(position, |watch, at| watch.freed(at));
+        self.serve_waiting();
     }
 
     /// A status-200 answer's time to first byte.
@@ -192,6 +250,9 @@ impl Picker {
         let mut ring = lock(&self.ring);
         self.drain(&mut ring);
         ring.advance(&self.slots, now);
+        let called = self.serve(&mut ring);
+        drop(ring);
+        self.call(called);
     }
 
     /// Why decisions go by start-up round robin, while they do.
@@ -222,7 +283,7 @@ impl Picker {
     pub fn is_sound(&self) -> bool {
         let mut ring = lock(&self.ring);
         self.drain(&mut ring);
-        ring.is_sound()
+        ring.is_sound(&self.slots)
     }
 
     /// The bindings to hand to [`Service::bind`]: this picker at `position`.
@@ -259,6 +320,10 @@ impl Picker {
     fn is(&self, binding: &Binding, position: usize) -> bool {
         binding.position == position
             && std::ptr::addr_eq(Arc::as_ptr(&binding.watch), std::ptr::from_ref(self))
+    }
+
+    fn positions(&self, tried: &[Arc<Service>]) -> Vec<usize> {
+        tried.iter().filter_map(|service| self.position(service)).collect()
     }
 
     fn position(&self, service: &Arc<Service>) -> Option<usize> {
@@ -320,9 +385,14 @@ impl Picker {
 impl Watch for Picker {
     #[inline]
     fn active_changed(&self, position: usize) {
-        if self.setup.method.measures.active() {
+        if self.setup.method.measures.active() || self.limited {
             self.change(position, None, || ());
         }
+    }
+
+    fn freed(&self, position: usize) {
+        self.active_changed(position);
+        self.serve_waiting();
     }
 
     fn ttfb_sampled(&self, position: usize, ttfb_us: u64, now: Time) {
@@ -349,6 +419,9 @@ impl Watch for Picker {
             ring.trigger(StartupReason::ServiceUp);
         }
         self.publish(&ring);
+        let called = self.serve(&mut ring);
+        drop(ring);
+        self.call(called);
     }
 }
 
@@ -360,9 +433,21 @@ impl Seat {
 
     /// The virtual server is gone: lets go of its picker.
     pub fn clear(&self) {
-        if let Some(picker) = lock(&self.0).take() {
-            lock(&picker.ring).retire();
-        }
+        let Some(picker) = lock(&self.0).take() else { return };
+        let mut ring = lock(&picker.ring);
+        ring.retire();
+        // No service is left to wait for.
+        let called = picker.serve(&mut ring);
+        drop(ring);
+        picker.call(called);
+    }
+
+    /// The ticket of this number waits no more.
+    pub(super) fn leave(&self, number: u64) {
+        let Some(picker) = self.current() else { return };
+        let mut ring = lock(&picker.ring);
+        ring.surge.remove(number);
+        picker.waiting.store(ring.surge.len(), Ordering::SeqCst);
     }
 }
 

@@ -12,6 +12,7 @@ use crate::proxy::parts::{Context, Parts, count};
 use crate::proxy::session::{Client, Fate, Session};
 use crate::proxy::table::{Side, Table, side};
 use crate::proxy::transaction::Loss;
+use crate::service::waker::Waker;
 use crate::snapshot::Snapshot;
 use crate::sync::Arc;
 use crate::time::{SECOND_US, Time};
@@ -26,9 +27,9 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine that decides by `snapshot`.
-    pub fn new(limits: Limits, snapshot: Arc<Snapshot>) -> Engine {
-        Engine { snapshot, clients: Table::new(Side::Client), parts: Parts::new(limits) }
+    /// An engine that decides by `snapshot`. By `waker` other threads bring about that [`Engine::granted`] is called.
+    pub fn new(limits: Limits, snapshot: Arc<Snapshot>, waker: Arc<dyn Waker>) -> Engine {
+        Engine { snapshot, clients: Table::new(Side::Client), parts: Parts::new(limits, waker) }
     }
 
     /// Takes over a new snapshot. Sessions of virtual servers that are gone end after their current transaction, idle
@@ -78,6 +79,11 @@ impl Engine {
         });
         self.with(id, io, |session, cx| session.begin(cx));
         self.clients.find(id).map(|session| session.id())
+    }
+
+    /// What the waiter of this name waits for may be there; the name is the waker's.
+    pub fn granted(&mut self, waiter: u64, io: &mut impl Io) {
+        self.with(ConnId::from_bits(waiter), io, |session, cx| session.granted(cx));
     }
 
     /// The connect that was asked for has succeeded.

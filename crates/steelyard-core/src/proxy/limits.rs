@@ -34,6 +34,10 @@ pub struct Limits {
     pub fresh_us: u64,
     /// A connect that takes longer has failed.
     pub connect_us: u64,
+    /// A request waits no longer than this, and no longer than the `cltTimeout` of its virtual server, for a service with
+    /// room. NetScaler knows only that time-out; where it is 0 or hours, as with TCP, somebody who waits this long has
+    /// given up, and a queue of such requests would keep those behind them waiting as long.
+    pub surge_us: u64,
     /// A request head must be complete this long after its first byte.
     pub head_us: u64,
     /// Bytes of a request line that are kept for the access log. 0: there is no log, and nothing is kept for it.
@@ -60,6 +64,7 @@ impl Default for Limits {
             idle_server_us: 60 * SECOND_US,
             fresh_us: SECOND_US,
             connect_us: 4 * SECOND_US,
+            surge_us: 180 * SECOND_US,
             head_us: 10 * SECOND_US,
             logged_line_bytes: 0,
             slow_bytes_per_s: 256,

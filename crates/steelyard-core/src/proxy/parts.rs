@@ -6,18 +6,22 @@ use crate::proxy::io::{Close, ConnId, Io};
 use crate::proxy::limits::Limits;
 use crate::proxy::pool::{Idle, Pool};
 use crate::proxy::table::{Side, Table};
-use crate::proxy::transaction::Reuse;
+use crate::proxy::transaction::{Given, Reuse};
 use crate::service::Service;
 use crate::service::source::SourceAddress;
+use crate::service::waker::{Caller, Waker};
 use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::time::Time;
 use crate::timer::{Timer, Wheel};
+use crate::vserver::VirtualServer;
 
 /// Shared by the sessions of one engine.
 pub struct Parts {
     pub limits: Limits,
     pub servers: Table<Server>,
     pub wheel: Wheel,
+    /// Tells this engine from elsewhere.
+    waker: Arc<dyn Waker>,
     /// For heads that must be written anew; empty between calls.
     pub scratch: Vec<u8>,
     pool: Pool,
@@ -57,15 +61,22 @@ pub struct Context<'a, I: Io> {
 }
 
 impl Parts {
-    pub fn new(limits: Limits) -> Parts {
+    pub fn new(limits: Limits, waker: Arc<dyn Waker>) -> Parts {
         Parts {
             limits,
+            waker,
             servers: Table::new(Side::Server),
             wheel: Wheel::default(),
             scratch: Vec::new(),
             pool: Pool::default(),
             spare: Vec::new(),
         }
+    }
+
+    /// What the session `user` decides on.
+    pub fn given<'a>(&'a self, vserver: &'a VirtualServer, user: ConnId, now: Time) -> Given<'a> {
+        let caller = Caller { waker: &self.waker, id: user.to_bits() };
+        Given { vserver, limits: &self.limits, now, caller }
     }
 
     /// An empty buffer, with room if one is spare.

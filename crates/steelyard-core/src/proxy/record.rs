@@ -64,6 +64,8 @@ pub enum Cause {
     ClientTimeout,
     /// No service was UP.
     NoService,
+    /// Every service was at a limit for too long.
+    SurgeTimeout,
     /// No service could be connected to.
     ConnectFailed,
     /// The service broke the protocol.
@@ -89,6 +91,7 @@ impl Cause {
             Cause::ClientReset => "client reset",
             Cause::ClientTimeout => "client timeout",
             Cause::NoService => "no service",
+            Cause::SurgeTimeout => "surge timeout",
             Cause::ConnectFailed => "connect failed",
             Cause::BadAnswer => "bad answer",
             Cause::ServiceClosed => "service closed",

@@ -116,6 +116,11 @@ impl Session {
         either!(self, session => session.expired(cx))
     }
 
+    /// A wait for a service may be over.
+    pub fn granted(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        either!(self, session => session.granted(cx))
+    }
+
     /// The connect to the service succeeded.
     pub fn connected(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
         either!(self, session => session.connected(cx))

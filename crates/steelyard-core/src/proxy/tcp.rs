@@ -7,7 +7,7 @@
 use crate::proxy::io::{Close, ConnId, Gone, Io};
 use crate::proxy::parts::{Context, Route, count};
 use crate::proxy::session::{Client, Fate};
-use crate::proxy::transaction::{Given, Loss, Next, Repeat, Reuse};
+use crate::proxy::transaction::{Loss, Next, Repeat, Reuse, Start};
 use crate::sync::{Arc, Ordering};
 use crate::time::{MILLISECOND_US, SECOND_US, Time};
 use crate::timer::Timer;
@@ -27,6 +27,8 @@ pub struct Session {
     server: Option<ConnId>,
     /// The connect has succeeded.
     open: bool,
+    /// No service has room yet.
+    waits: bool,
     /// What the client has sent before that, kept so that it can go to another service.
     held: Vec<u8>,
     from_client: Stream,
@@ -60,6 +62,7 @@ impl Session {
             transaction: Default::default(),
             server: None,
             open: false,
+            waits: false,
             held: Vec::new(),
             from_client: Stream::default(),
             from_service: Stream::default(),
@@ -93,13 +96,37 @@ impl Session {
         if !Arc::ptr_eq(&self.serving, &self.vserver) {
             self.vserver.count_backup_hit();
         }
-        let given = Given { vserver: &self.serving, limits: &cx.parts.limits, now };
+        let given = cx.parts.given(&self.serving, self.id, now);
         match self.transaction.begin(Repeat::Never, &given) {
-            Ok(_) => {
+            Ok(Start::Send(_)) => {
                 self.connect(now, cx);
                 Fate::Lives
             }
+            Ok(Start::Wait) => self.wait(now, cx),
             Err(_) => self.wind_up(cx),
+        }
+    }
+
+    /// Waits for a service with room. What comes meanwhile does not prolong it.
+    fn wait(&mut self, now: Time, cx: &mut Context<'_, impl Io>) -> Fate {
+        self.waits = true;
+        let patience_us = self.client_us().min(cx.parts.limits.surge_us);
+        cx.parts.wheel.touch(&self.timer, now.plus_us(patience_us));
+        Fate::Lives
+    }
+
+    /// The wait may be over.
+    pub fn granted(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        let now = cx.io.now();
+        let given = cx.parts.given(&self.serving, self.id, now);
+        match self.transaction.granted(&given) {
+            None => Fate::Lives,
+            Some(Ok(_)) => {
+                self.waits = false;
+                self.connect(now, cx);
+                Fate::Lives
+            }
+            Some(Err(_)) => self.abort(Close::Reset, cx),
         }
     }
 
@@ -190,8 +217,9 @@ impl Session {
     pub fn server_gone(&mut self, loss: Loss, cx: &mut Context<'_, impl Io>) -> Fate {
         self.server = None;
         let now = cx.io.now();
-        let given = Given { vserver: &self.serving, limits: &cx.parts.limits, now };
+        let given = cx.parts.given(&self.serving, self.id, now);
         match self.transaction.lost(loss, !self.open, &given) {
+            Next::Wait => self.wait(now, cx),
             Next::Send(_) => {
                 self.connect(now, cx);
                 Fate::Lives
@@ -220,7 +248,14 @@ impl Session {
     }
 
     /// A newer snapshot changes nothing here: the connection is one transaction, and ends on the snapshot it began with.
-    pub fn adopt(&mut self, _vserver: Option<&Arc<VirtualServer>>, _cx: &mut Context<'_, impl Io>) -> Fate {
+    /// Only one that waits for a service ends with its virtual server.
+    pub fn adopt(&mut self, vserver: Option<&Arc<VirtualServer>>, cx: &mut Context<'_, impl Io>) -> Fate {
+        if self.waits
+            && Arc::ptr_eq(&self.serving, &self.vserver)
+            && !vserver.is_some_and(|newer| newer.enabled && newer.is_open())
+        {
+            return self.abort(Close::Reset, cx);
+        }
         Fate::Lives
     }
 
@@ -228,12 +263,15 @@ impl Session {
         let Some(service) = self.transaction.service() else { return };
         let from = service.source.address(&self.serving.live.source, service.address().ip());
         self.server = Some(cx.obtain(Route { service, from }, Reuse::Fresh, self.id, now));
-        let client_us = match self.vserver.client_timeout_s {
+        self.patience_us = self.client_us().min(self.transaction.server_patience_us());
+        self.touch(now, cx);
+    }
+
+    fn client_us(&self) -> u64 {
+        match self.vserver.client_timeout_s {
             0 => u64::MAX,
             seconds => u64::from(seconds) * SECOND_US,
-        };
-        self.patience_us = client_us.min(self.transaction.server_patience_us());
-        self.touch(now, cx);
+        }
     }
 
     fn send_to_service(&mut self, server: ConnId, bytes: &[u8], now: Time, cx: &mut Context<'_, impl Io>) {
@@ -255,6 +293,9 @@ impl Session {
 
     /// A byte has moved: the deadline moves, too.
     fn touch(&mut self, now: Time, cx: &mut Context<'_, impl Io>) {
+        if self.waits {
+            return;
+        }
         cx.parts.wheel.touch(&self.timer, now.plus_us(self.patience_us));
     }
 

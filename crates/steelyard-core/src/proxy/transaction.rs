@@ -7,10 +7,11 @@ use crate::proxy::limits::Limits;
 use crate::proxy::refusal::Refusal;
 use crate::service::Service;
 use crate::service::terms::Terms;
+use crate::service::waker::Caller;
 use crate::sync::Arc;
 use crate::time::Time;
 use crate::vserver::VirtualServer;
-use crate::vserver::select::{Assigned, Reason, Unavailable};
+use crate::vserver::select::{Assigned, Reason, Selection, Turn, Unavailable};
 
 /// May a request be repeated after it may have been acted on?
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -42,11 +43,22 @@ pub enum Loss {
     Broken,
 }
 
+/// How a transaction begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Start {
+    /// It has a service.
+    Send(Reuse),
+    /// Every service is at a limit: [`Transaction::granted`] says when it has one.
+    Wait,
+}
+
 /// What to do after a loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
     /// Send the held request to the service now assigned.
     Send(Reuse),
+    /// Hold the request until [`Transaction::granted`] says where to.
+    Wait,
     /// Answer with this, or cut what was begun.
     Refuse(Refusal),
 }
@@ -56,12 +68,16 @@ pub struct Given<'a> {
     pub vserver: &'a VirtualServer,
     pub limits: &'a Limits,
     pub now: Time,
+    /// Who is woken when a wait is over.
+    pub caller: Caller<'a>,
 }
 
 /// The state of a session's current transaction. Kept and used again, so that it allocates nothing per request.
 #[derive(Default)]
 pub struct Transaction {
     assigned: Option<Assigned>,
+    /// Its turn in the surge queue, while it waits.
+    turn: Option<Turn>,
     /// Services that failed for this request.
     tried: Vec<Arc<Service>>,
     repeat: Repeat,
@@ -80,15 +96,25 @@ impl Transaction {
     ///
     /// # Errors
     /// The refusal to answer with when no service is UP.
-    pub fn begin(&mut self, repeat: Repeat, given: &Given<'_>) -> Result<Reuse, Refusal> {
+    pub fn begin(&mut self, repeat: Repeat, given: &Given<'_>) -> Result<Start, Refusal> {
         self.end();
         self.repeat = repeat;
-        self.select(given)?;
-        Ok(match repeat {
-            Repeat::Idempotent => Reuse::IdleSince(Time::ZERO),
-            Repeat::Never => {
-                Reuse::IdleSince(Time::from_us(given.now.since_us(Time::from_us(given.limits.fresh_us)) + 1))
-            }
+        Ok(if self.select(given)? { Start::Send(self.reuse(given)) } else { Start::Wait })
+    }
+
+    /// What came of a wait; `None` while it goes on.
+    ///
+    /// # Errors
+    /// The refusal to answer with when there is no service left to wait for.
+    pub fn granted(&mut self, given: &Given<'_>) -> Option<Result<Reuse, Refusal>> {
+        let answer = given.vserver.granted(self.turn.as_ref()?)?;
+        self.turn = None;
+        self.assigned = answer;
+        Some(match (&self.assigned, &self.tried[..]) {
+            (Some(_), []) => Ok(self.reuse(given)),
+            (Some(_), _) => Ok(Reuse::Fresh),
+            (None, []) => Err(Refusal::Unavailable),
+            (None, _) => Err(Refusal::BadGateway),
         })
     }
 
@@ -180,6 +206,7 @@ impl Transaction {
     /// Ends the transaction, answered or not.
     pub fn end(&mut self) {
         self.assigned = None;
+        self.turn = None;
         self.tried.clear();
         self.retried = false;
         self.retries = 0;
@@ -214,18 +241,34 @@ impl Transaction {
         match self.select(given) {
             // An idle connection would do as well, but a request that found one service gone waits for no second
             // surprise.
-            Ok(()) => Next::Send(Reuse::Fresh),
+            Ok(true) => Next::Send(Reuse::Fresh),
+            Ok(false) => Next::Wait,
             Err(_) => Next::Refuse(Refusal::BadGateway),
         }
     }
 
-    fn select(&mut self, given: &Given<'_>) -> Result<(), Refusal> {
-        match given.vserver.select(given.now, &self.tried) {
-            Ok(assigned) => {
-                self.assigned = Some(assigned);
-                Ok(())
+    /// Which connection a new request may use.
+    fn reuse(&self, given: &Given<'_>) -> Reuse {
+        match self.repeat {
+            Repeat::Idempotent => Reuse::IdleSince(Time::ZERO),
+            Repeat::Never => {
+                Reuse::IdleSince(Time::from_us(given.now.since_us(Time::from_us(given.limits.fresh_us)) + 1))
             }
-            Err(Unavailable::Down) => Err(Refusal::Unavailable),
+        }
+    }
+
+    /// True when there is a service, false when the request waits for one.
+    fn select(&mut self, given: &Given<'_>) -> Result<bool, Refusal> {
+        match given.vserver.select(given.now, &self.tried, given.caller) {
+            Ok(Selection::Taken(assigned)) => {
+                self.assigned = Some(assigned);
+                Ok(true)
+            }
+            Ok(Selection::Waits(turn)) => {
+                self.turn = Some(turn);
+                Ok(false)
+            }
+            Err(Unavailable::Down | Unavailable::Crowded) => Err(Refusal::Unavailable),
             Err(Unavailable::AllTried) => Err(Refusal::BadGateway),
         }
     }

@@ -60,6 +60,17 @@ impl Hot {
         self.line().requests.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// One more, of a new request, unless `most` are active already; true when it was counted. However many ask at once,
+    /// there are never more.
+    #[inline]
+    pub fn begin_within(&self, most: u32) -> bool {
+        let line = self.line();
+        let room = |active: u64| (active < u64::from(most)).then_some(active + 1);
+        let counted = line.active.fetch_update(Ordering::AcqRel, Ordering::Relaxed, room).is_ok();
+        line.requests.fetch_add(u64::from(counted), Ordering::Relaxed);
+        counted
+    }
+
     /// One active transaction less. SeqCst here and in `generation` pairs with [`super::Service::bind`]: either the
     /// ender sees the new generation, or the new watcher reads the lowered count when it computes its keys afterwards.
     #[inline]
@@ -150,6 +161,15 @@ const LINES: usize = if cfg!(loom) { 1 } else { 64 };
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_more_begin_than_may() {
+        let hot = Lines::default().take();
+        assert!(hot.begin_within(2) && hot.begin_within(2) && !hot.begin_within(2));
+        assert_eq!((hot.active(), hot.requests()), (2, 2));
+        hot.end();
+        assert!(!hot.begin_within(1) && hot.begin_within(2), "a lowered limit holds at once");
+    }
 
     #[test]
     fn no_two_services_share_a_line() {

@@ -6,6 +6,7 @@
 pub mod hot;
 pub mod source;
 pub mod terms;
+pub mod waker;
 
 use std::net::SocketAddr;
 
@@ -79,6 +80,8 @@ pub enum ResponseTime {
 pub trait Watch: Send + Sync {
     /// The number of active transactions changed.
     fn active_changed(&self, position: usize);
+    /// It fell, at a service with a limit: whoever waits for room may have some. May wait for a lock if anybody does.
+    fn freed(&self, position: usize);
     /// A status-200 answer gave a time to first byte.
     fn ttfb_sampled(&self, position: usize, ttfb_us: u64, now: Time);
     /// Bytes or packets were carried.

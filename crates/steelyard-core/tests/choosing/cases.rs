@@ -6,7 +6,7 @@ use steelyard_core::balance::log::Reason;
 use steelyard_core::service::State;
 use steelyard_core::vserver::{Protocol, VirtualServer};
 
-use crate::world::{Plan, World};
+use crate::world::{Plan, World, select};
 
 /// Case S23.
 #[test]
@@ -102,7 +102,7 @@ fn s03_only_status_200_is_a_sample() {
     };
     for (status, samples) in [(429, 0), (503, 0), (204, 0), (304, 0), (404, 0), (200, 1), (206, 1), (500, 1)]
     {
-        let assigned = vserver.select(now, &[]).unwrap();
+        let assigned = select(&vserver, now, &[]).unwrap();
         assigned.first_byte(status, 5, now);
         drop(assigned);
         let count = service.traffic.ttfb_count.load(std::sync::atomic::Ordering::Relaxed);

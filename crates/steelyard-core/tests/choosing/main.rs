@@ -3,6 +3,7 @@
 
 mod cases;
 mod golden;
+mod limits;
 mod model;
 mod properties;
 mod rules;

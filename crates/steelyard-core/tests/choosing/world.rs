@@ -8,8 +8,11 @@ use steelyard_core::balance::method;
 use steelyard_core::balance::picker::{Picker, Seat};
 use steelyard_core::balance::setup::{Bound, Setup};
 use steelyard_core::balance::slow_start::SlowStart;
+use steelyard_core::service::waker::{Caller, Waker};
 use steelyard_core::service::{Service, State};
 use steelyard_core::time::{SECOND_US, Time};
+use steelyard_core::vserver::VirtualServer;
+use steelyard_core::vserver::select::{Assigned, Selection, Unavailable};
 
 /// One virtual server's choosing, with a clock of its own.
 pub struct World {
@@ -107,6 +110,21 @@ impl World {
     pub fn set_state(&mut self, chosen: usize, state: State) {
         self.services[chosen - 1].set_state(state, self.now);
     }
+}
+
+/// A decision of a virtual server for somebody who does not wait: [`Unavailable::Crowded`] where he would have to.
+pub fn select(vserver: &VirtualServer, now: Time, tried: &[Arc<Service>]) -> Result<Assigned, Unavailable> {
+    let waker = Arc::new(Nobody) as Arc<dyn Waker>;
+    match vserver.select(now, tried, Caller { waker: &waker, id: 0 })? {
+        Selection::Taken(assigned) => Ok(assigned),
+        Selection::Waits(_) => Err(Unavailable::Crowded),
+    }
+}
+
+struct Nobody;
+
+impl Waker for Nobody {
+    fn wake(&self, _: u64) {}
 }
 
 fn service(number: usize, state: State) -> Arc<Service> {

@@ -66,7 +66,8 @@ fn soak_cost_of_a_request() {
         [("as it came", plain, 0), ("written anew", rewritten, 0), ("as it came, logged", plain, 1_024)];
     for (name, request, logged_line_bytes) in cases {
         let world = World::new(3);
-        let mut engine = Engine::new(Limits { logged_line_bytes, ..Limits::default() }, world.snapshot);
+        let limits = Limits { logged_line_bytes, ..Limits::default() };
+        let mut engine = Engine::new(limits, world.snapshot, world.woken);
         let mut io = Nowhere::default();
         let clients: Vec<ConnId> =
             (0..64).map(|_| engine.accepted("vs", ([127, 0, 0, 1], 1).into(), &mut io).unwrap()).collect();

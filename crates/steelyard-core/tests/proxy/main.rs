@@ -10,6 +10,7 @@ mod message;
 mod properties;
 mod record;
 mod slow;
+mod surge;
 mod tcp;
 mod tcp_properties;
 mod terms;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
 use steelyard_core::config::guard::Guards;
 use steelyard_core::config::{self, Config, LbBinding, LbMethod, LbVserver};
@@ -11,6 +11,7 @@ use steelyard_core::proxy::engine::Engine;
 use steelyard_core::proxy::io::{Close, ConnId, Gone, Io};
 use steelyard_core::proxy::limits::Limits;
 use steelyard_core::proxy::record::{Cause, Record};
+use steelyard_core::service::waker::Waker;
 use steelyard_core::service::{Service, State};
 use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::Time;
@@ -146,8 +147,19 @@ impl Sockets {
     }
 }
 
+/// Who is to be woken, as a worker's mailbox has it.
+#[derive(Default)]
+pub struct Woken(Mutex<VecDeque<u64>>);
+
+impl Waker for Woken {
+    fn wake(&self, waiter: u64) {
+        self.0.lock().unwrap().push_back(waiter);
+    }
+}
+
 /// An engine with one virtual server, its world and its services.
 pub struct World {
+    pub woken: Arc<Woken>,
     pub engine: Engine,
     pub io: Sockets,
     pub snapshot: Arc<Snapshot>,
@@ -195,9 +207,10 @@ impl World {
         let snapshot = Arc::new(Snapshot::default().next(config, &Guards::default(), Time::ZERO));
         let services: Vec<_> = snapshot.services().map(Arc::clone).collect();
         services.iter().for_each(|s| s.set_state(State::Up, Time::ZERO));
-        let engine = Engine::new(limits, Arc::clone(&snapshot));
+        let woken = Arc::new(Woken::default());
+        let engine = Engine::new(limits, Arc::clone(&snapshot), Arc::clone(&woken) as Arc<dyn Waker>);
         let io = Sockets { now: 1_000_000, ..Sockets::default() };
-        World { engine, io, snapshot, services }
+        World { woken, engine, io, snapshot, services }
     }
 
     pub fn client(&mut self) -> ConnId {
@@ -225,20 +238,33 @@ impl World {
         self.deliver();
     }
 
-    /// Delivers what waits on connections that are no longer paused.
+    /// Wakes who is to be woken, and delivers what waits on connections that are no longer paused.
     pub fn deliver(&mut self) {
+        while self.wake() || self.deliver_data() {}
+    }
+
+    fn wake(&mut self) -> bool {
+        let next = self.woken.0.lock().unwrap().pop_front();
+        next.map(|waiter| self.engine.granted(waiter, &mut self.io)).is_some()
+    }
+
+    fn deliver_data(&mut self) -> bool {
+        let mut any = false;
         while let Some((id, bytes)) = self.io.conns.iter_mut().find_map(|(id, conn)| {
             let due = !conn.paused && conn.closed.is_none() && !conn.waiting.is_empty();
             due.then(|| (*id, std::mem::take(&mut conn.waiting)))
         }) {
             self.engine.data(id, &bytes, &mut self.io);
+            any = true;
         }
+        any
     }
 
     pub fn end(&mut self, id: ConnId) {
         if self.is_open(id) {
             self.engine.ended(id, &mut self.io);
         }
+        self.deliver();
     }
 
     pub fn reset(&mut self, id: ConnId) {
@@ -246,6 +272,7 @@ impl World {
             self.io.conns.get_mut(&id).unwrap().closed = Some(Close::Reset);
             self.engine.gone(id, Gone::Reset, &mut self.io);
         }
+        self.deliver();
     }
 
     pub fn is_open(&self, id: ConnId) -> bool {

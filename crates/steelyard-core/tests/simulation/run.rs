@@ -1,14 +1,15 @@
 //! One seeded run: several engines, the monitors, clients, services and an operator in virtual time, and the invariants
 //! after every step.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
 use steelyard_core::config::guard::Guards;
 use steelyard_core::proxy::engine::Engine;
 use steelyard_core::proxy::limits::Limits;
 use steelyard_core::service::Service;
+use steelyard_core::service::waker::Waker;
 use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::Time;
 
@@ -22,10 +23,26 @@ use crate::schedule::{Event, Schedule};
 use crate::services::{Mood, Services};
 use crate::sockets::{Shared, Socket, Sockets, look, tell};
 
+/// Waiters that were called, with their workers.
+type Calls = VecDeque<(usize, u64)>;
+
+/// Calls the waiters of one worker.
+struct Wakes {
+    worker: usize,
+    calls: Arc<Mutex<Calls>>,
+}
+
+impl Waker for Wakes {
+    fn wake(&self, waiter: u64) {
+        self.calls.lock().unwrap().push_back((self.worker, waiter));
+    }
+}
+
 /// A whole balancer and its world.
 pub struct Simulation {
     shared: Shared,
     engines: Vec<Engine>,
+    calls: Arc<Mutex<Calls>>,
     /// When each engine's deadline is due in the schedule.
     timers: Vec<u64>,
     /// Snapshots on their way to each worker.
@@ -49,8 +66,15 @@ impl Simulation {
         let next_service = plan.services.len();
         let snapshot = Arc::new(Snapshot::default());
         let limits = limits();
+        let calls = Arc::new(Mutex::default());
         let mut run = Simulation {
-            engines: (0..engines).map(|_| Engine::new(limits.clone(), Arc::clone(&snapshot))).collect(),
+            engines: (0..engines)
+                .map(|worker| {
+                    let waker = Arc::new(Wakes { worker, calls: Arc::clone(&calls) });
+                    Engine::new(limits.clone(), Arc::clone(&snapshot), waker)
+                })
+                .collect(),
+            calls,
             timers: vec![u64::MAX; engines],
             mail: vec![Vec::new(); engines],
             shared: Shared {
@@ -115,6 +139,14 @@ impl Simulation {
             self.notice(notice);
             self.check();
         }
+        while let Some((worker, waiter)) = self.called() {
+            self.engine(worker, |engine, sockets| engine.granted(waiter, sockets));
+            self.check();
+        }
+    }
+
+    fn called(&self) -> Option<(usize, u64)> {
+        self.calls.lock().unwrap().pop_front()
     }
 
     fn notice(&mut self, notice: Notice) {

@@ -1,6 +1,6 @@
 //! The figures of `stat lbvserver` and `stat service`, in NITRO's names and value types (`spec/nitro.md` 4, 10):
-//! counters are strings, rates and ports are numbers. What this program has no notion of (surge queue,
-//! push, packets of the client side) is 0, because clients expect every key.
+//! counters are strings, rates and ports are numbers. What this program has no notion of (push, packets of the client
+//! side) is 0, because clients expect every key.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ fn vserver_fields(state: &State, vserver: &VirtualServer) -> Fields {
     let mut fields = vec![
         ("name", json!(vserver.name)),
         ("sortorder", json!("descending")),
-        ("vsvrsurgecount", counter(0)),
+        ("vsvrsurgecount", counter(vserver.waiting() as u64)),
         ("establishedconn", counter(live.connections.load(Relaxed))),
         ("inactsvcs", counter((all - up) as u64)),
         ("vslbhealth", counter(vserver.picker.standing().percent().into())),

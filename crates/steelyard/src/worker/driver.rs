@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use steelyard_core::proxy::engine::Engine;
 use steelyard_core::proxy::io::{ConnId, Gone, Io};
 use steelyard_core::proxy::limits::Limits;
+use steelyard_core::service::waker::Waker;
 use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::{MILLISECOND_US, Time};
 
@@ -49,7 +50,11 @@ impl Worker {
         let data = EventData::new_u64(Source::Mailbox.to_bits());
         epoll::add(sockets.epoll(), &mailbox, data, EventFlags::IN)?;
         Ok(Worker {
-            engine: Engine::new(limits, Arc::new(Snapshot::default())),
+            engine: Engine::new(
+                limits,
+                Arc::new(Snapshot::default()),
+                Arc::clone(&mailbox) as Arc<dyn Waker>,
+            ),
             sockets,
             listeners: Listeners::new(counters),
             mailbox,
@@ -188,6 +193,7 @@ impl Worker {
                     self.engine.adopt(snapshot, &mut self.sockets);
                     self.listeners.adopt(self.sockets.epoll(), opened, &names, now);
                 }
+                Message::Granted(waiter) => self.engine.granted(waiter, &mut self.sockets),
                 Message::Stop { grace_us } => {
                     self.listeners.close_all(now);
                     self.stop = Some(Stop { ends_at: now.plus_us(grace_us), clients: Clients::Served });

@@ -1,4 +1,5 @@
-//! How the control thread speaks to a worker: a short list under a lock, and an eventfd that wakes the worker.
+//! How the control thread and other workers speak to a worker: a short list under a lock, and an eventfd that wakes the
+//! worker.
 //!
 //! The traffic path looks at neither unless the eventfd has fired.
 
@@ -8,6 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::event::{EventfdFlags, eventfd};
+use steelyard_core::service::waker::Waker;
 use steelyard_core::snapshot::Snapshot;
 
 /// One worker's listener of an address, bound and listening.
@@ -24,6 +26,8 @@ pub(super) enum Message {
     Adopt { snapshot: Arc<Snapshot>, names: Arc<BTreeMap<SocketAddr, Arc<str>>>, opened: Vec<Listen> },
     /// Accept nothing more and end when the work in progress has, at the latest after `grace_us`.
     Stop { grace_us: u64 },
+    /// What this waiter waits for may be there.
+    Granted(u64),
 }
 
 /// One worker's mailbox.
@@ -49,6 +53,13 @@ impl Mailbox {
     pub fn take(&self) -> Vec<Message> {
         let _ = rustix::io::read(&self.wake, &mut [0u8; 8]);
         std::mem::take(&mut *self.messages.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Each waiter is told once for each wait, so what it finds here is bounded by the clients.
+impl Waker for Mailbox {
+    fn wake(&self, waiter: u64) {
+        self.post(Message::Granted(waiter));
     }
 }
 

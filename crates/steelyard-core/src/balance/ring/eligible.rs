@@ -1,6 +1,6 @@
 //! Who may be chosen: states, slow start's caps, services tried before, and what a service brings when it comes.
 
-use super::{Leaf, Measures, Ring, SLOWED, STATE};
+use super::{FULL, Leaf, Measures, Ring, SLOWED, STATE};
 use crate::balance::round;
 use crate::balance::slot::Slot;
 use crate::balance::startup::StartupReason;
@@ -18,15 +18,41 @@ impl Ring {
     }
 
     pub(super) fn unslow(&mut self, position: usize) {
-        let Leaf { held, turns, weight, .. } = self.leaves[position];
-        if held & SLOWED != 0 {
+        if self.leaves[position].held & SLOWED != 0 {
             self.slowed -= 1;
-            if round(turns, weight.into()) < self.round {
-                // The rounds that passed meanwhile leave it nothing to catch up with.
-                self.enter_round(position);
-            }
+            self.rejoin(position);
             self.release(position, SLOWED);
         }
+    }
+
+    /// Takes part in the running round again: those that passed meanwhile leave it nothing to catch up with.
+    fn rejoin(&mut self, position: usize) {
+        let Leaf { turns, weight, .. } = self.leaves[position];
+        if round(turns, weight.into()) < self.round {
+            self.enter_round(position);
+        }
+    }
+
+    /// Looks anew whether a service has room within its `maxClient`. True when that changed: its key must follow.
+    #[inline]
+    pub(super) fn refit(&mut self, position: usize, slots: &[Slot]) -> bool {
+        let Some(most) = self.ceilings.get(position) else { return false };
+        let full = slots[position].hot.active() >= u64::from(*most);
+        let held = self.leaves[position].held;
+        if full == (held & FULL != 0) {
+            return false;
+        }
+        if !full {
+            self.rejoin(position);
+        }
+        self.set_held(position, held ^ FULL);
+        true
+    }
+
+    /// Is there a service that a request may wait for: one that admits work and is not among `tried`?
+    pub(in crate::balance) fn may_wait(&self, tried: &[usize]) -> bool {
+        let lost = tried.iter().filter(|position| self.leaves.get(**position).is_some_and(Leaf::admits));
+        self.candidates > lost.count()
     }
 
     /// Reads the state and the monitors' response time of a service anew. True when it went from not admitting work to

@@ -17,6 +17,7 @@ use crate::balance::slot::Slot;
 use crate::balance::slow_start::Ramps;
 use crate::balance::stand_in::StandIn;
 use crate::balance::startup::Startup;
+use crate::balance::surge::Surge;
 use crate::balance::tree::{NO, Tree};
 use crate::balance::window::{SLOT_US, Window, slot_of};
 use crate::balance::{Measures, Method, key, round};
@@ -30,6 +31,10 @@ pub(super) struct Ring {
     pub(super) leaves: Box<[Leaf]>,
     /// Each service's traffic, under the methods that measure it; empty under others.
     meters: Box<[Meter]>,
+    /// `maxClient` of each service, [`UNLIMITED`] without one; empty when none has one.
+    ceilings: Box<[u32]>,
+    /// Requests that wait until a service has room.
+    pub(super) surge: Surge,
     /// Position of the last selected service; every selection moves it, tie or not.
     pub(super) last: Option<usize>,
     /// Do the keys in the tree count turns instead of the method's values?
@@ -52,7 +57,7 @@ pub(super) struct Ring {
     next_tick: Time,
     /// Another ring has taken over, or the virtual server is gone.
     pub(super) retired: bool,
-    /// When the last decision was taken; the log never goes back.
+    /// When the last decision was taken or time last looked at; the log never goes back.
     latest: Time,
 }
 
@@ -70,7 +75,7 @@ pub(super) struct Leaf {
     place: u32,
     /// 1 to 100.
     weight: u8,
-    /// Why it must not be chosen: a state in the low bits, [`SLOWED`], [`TRIED`]; 0 when it may.
+    /// Why it must not be chosen: a state in the low bits, [`SLOWED`], [`TRIED`], [`FULL`]; 0 when it may.
     pub(super) held: u8,
     pending: bool,
 }
@@ -84,6 +89,8 @@ impl Ring {
             tree: Tree::new(slots.iter().map(|_| NO)),
             leaves: setup.services.iter().map(|bound| Leaf::new(bound.weight)).collect(),
             meters: Meter::all(setup),
+            ceilings: ceilings(setup),
+            surge: Surge::default(),
             last: None,
             by_turns: method.measures == Measures::Turns,
             round: 0,
@@ -137,6 +144,7 @@ impl Ring {
         self.rate = std::mem::replace(&mut old.rate, Rate::new(now));
         self.steady = std::mem::replace(&mut old.steady, Rate::new(now));
         self.next_tick = old.next_tick;
+        self.surge = std::mem::take(&mut old.surge);
     }
 
     /// Takes over the service at `new` from where it was in the old ring.
@@ -169,8 +177,10 @@ impl Ring {
     /// Lets go of everything: this ring decides no more.
     pub(super) fn retire(&mut self) {
         self.retired = true;
+        self.candidates = 0;
         self.leaves = Box::new([]);
         self.meters = Box::new([]);
+        self.ceilings = Box::new([]);
         self.tree = Tree::new(std::iter::empty());
         self.window = None;
         self.ramps = None;
@@ -196,7 +206,7 @@ impl Ring {
         for &position in tried {
             self.hold(position, TRIED);
         }
-        let selected = self.tree.pick(self.last.unwrap_or(usize::MAX));
+        let selected = self.choose(slots);
         let reason = self.reason(tried);
         if let Some(position) = selected {
             self.log.pick(Pick {
@@ -207,14 +217,33 @@ impl Ring {
                 last: self.last,
             });
             self.last = Some(position);
-            self.fetch(position, slots);
-            slots[position].hot.begin();
             self.account(position, slots);
         }
         for &position in tried {
             self.release(position, TRIED);
         }
         selected.map(|position| (position, reason))
+    }
+
+    /// The service with the smallest key that has room, counted as one more active transaction there.
+    #[inline]
+    fn choose(&mut self, slots: &[Slot]) -> Option<usize> {
+        loop {
+            let position = self.tree.pick(self.last.unwrap_or(usize::MAX))?;
+            self.fetch(position, slots);
+            let hot = &slots[position].hot;
+            match self.ceilings.get(position) {
+                None => hot.begin(),
+                Some(most) if hot.begin_within(*most) => {}
+                Some(_) => {
+                    // By way of another virtual server its last place was taken just now. Whoever gives one back marks
+                    // it here, so this cannot outlast the next decision.
+                    self.hold(position, FULL);
+                    continue;
+                }
+            }
+            return Some(position);
+        }
     }
 
     /// Asks memory for all that a change at `position` needs, at once: each counter that is written waits for what was
@@ -233,7 +262,7 @@ impl Ring {
         if self.by_turns {
             self.take_turn(position);
         }
-        if self.method.measures.active() {
+        if self.method.measures.active() || !self.ceilings.is_empty() {
             self.renew(position, slots);
         }
         match &mut self.ramps {
@@ -297,6 +326,7 @@ impl Ring {
         }
         let second_before = (self.next_tick.as_us() - SLOT_US) / SECOND_US;
         self.next_tick = Time::from_us((slot_of(now) + 1) * SLOT_US);
+        self.latest = self.latest.max(now);
         self.expire(slots, now);
         if now.as_us() / SECOND_US != second_before {
             self.rate.advance(now);
@@ -318,10 +348,10 @@ impl Ring {
         }
     }
 
-    /// Recomputes the value of one service and, when it changed, its key.
+    /// Recomputes the value of one service and whether it has room and, when that changed, its key.
     #[inline]
     pub(super) fn renew(&mut self, position: usize, slots: &[Slot]) {
-        if self.remeasure(position, slots) {
+        if self.remeasure(position, slots) | self.refit(position, slots) {
             self.rekey(position);
         }
     }
@@ -330,6 +360,7 @@ impl Ring {
     pub(super) fn renew_all(&mut self, slots: &[Slot]) {
         for position in 0..self.leaves.len() {
             self.remeasure(position, slots);
+            self.refit(position, slots);
             self.tree.put(position, self.key_of(position));
         }
         self.tree.rebuild();
@@ -338,7 +369,7 @@ impl Ring {
     fn renew_many(&mut self, positions: &[usize], slots: &[Slot]) {
         let bulk = positions.len() > self.leaves.len() / BULK_SHARE;
         for &position in positions {
-            let changed = self.remeasure(position, slots);
+            let changed = self.remeasure(position, slots) | self.refit(position, slots);
             if bulk {
                 self.tree.put(position, self.key_of(position));
             } else if changed {
@@ -374,10 +405,13 @@ impl Ring {
     }
 
     /// Is every inner value what it must be? For tests: keys against the leaves, counts against the states.
-    pub(super) fn is_sound(&self) -> bool {
+    pub(super) fn is_sound(&self, slots: &[Slot]) -> bool {
         self.tree.is_sound()
             && (0..self.leaves.len()).all(|position| self.tree.key(position) == self.key_of(position))
             && self.candidates == self.leaves.iter().filter(|leaf| leaf.admits()).count()
+            && self.ceilings.iter().enumerate().all(|(position, most)| {
+                (self.leaves[position].held & FULL != 0) == (slots[position].hot.active() >= u64::from(*most))
+            })
             && self.slowed == self.leaves.iter().filter(|leaf| leaf.held & SLOWED != 0).count()
     }
 }
@@ -393,12 +427,21 @@ impl Leaf {
     }
 }
 
+fn ceilings(setup: &Setup) -> Box<[u32]> {
+    let limits = || setup.services.iter().map(|bound| bound.terms.max_client);
+    if limits().all(|limit| limit.is_none()) {
+        return Box::new([]);
+    }
+    limits().map(|limit| limit.unwrap_or(UNLIMITED)).collect()
+}
+
 /// Why a service is no candidate, as `explain` prints it.
 pub(super) fn why_not(held: u8) -> Option<&'static str> {
     match held {
         0 => None,
         _ if held & TRIED != 0 => Some("tried for this request"),
         _ if held & STATE != 0 => Some(State::from_code(held & STATE).text()),
+        _ if held & FULL != 0 => Some("at maxClient"),
         _ => Some("slow start"),
     }
 }
@@ -410,5 +453,9 @@ const DOWN: u8 = State::Down as u8;
 const SLOWED: u8 = 0x10;
 /// This request was sent there before.
 const TRIED: u8 = 0x20;
+/// As many transactions are active as `maxClient` lets be.
+const FULL: u8 = 0x40;
+/// A ceiling that nothing reaches.
+const UNLIMITED: u32 = u32::MAX;
 /// From this share of all keys on, rebuilding the tree is cheaper than setting keys one by one.
 const BULK_SHARE: usize = 8;

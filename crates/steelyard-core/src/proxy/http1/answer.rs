@@ -11,7 +11,7 @@ use crate::proxy::io::{Close, ConnId, Gone, Io};
 use crate::proxy::parts::{Context, count};
 use crate::proxy::record::Cause;
 use crate::proxy::refusal::Refusal;
-use crate::proxy::transaction::{Given, Loss, Next};
+use crate::proxy::transaction::{Loss, Next};
 use crate::service::terms::Terms;
 use crate::time::{MILLISECOND_US, SECOND_US, Time};
 
@@ -119,7 +119,7 @@ impl Session {
         let now = cx.io.now();
         let replayable = self.exchange.replayable && !self.exchange.touched;
         let vserver = self.backup.as_ref().unwrap_or(&self.vserver);
-        let given = Given { vserver, limits: &cx.parts.limits, now };
+        let given = cx.parts.given(vserver, self.id, now);
         let next = self.exchange.transaction.lost(loss, replayable, &given);
         if let Next::Refuse(_) = next {
             let connected = loss != Loss::ConnectFailed;

@@ -10,7 +10,7 @@ use crate::proxy::http1::session::{Fate, Fed, Session, Stage};
 use crate::proxy::io::{ConnId, Io};
 use crate::proxy::parts::{Context, Route, count};
 use crate::proxy::refusal::Refusal;
-use crate::proxy::transaction::{Given, Next, Reuse};
+use crate::proxy::transaction::{Next, Reuse, Start};
 use crate::sync::Arc;
 use crate::time::Time;
 use crate::vserver::admission::Admission;
@@ -33,7 +33,6 @@ impl Session {
         };
         self.stage = Stage::Exchange;
         let taken = message.head_len + of_body;
-        self.exchange.draft.received(taken);
         match self.vserver.admit(&mut self.place, now) {
             Admission::Serve(by) => {
                 count(&by.live.requests, 1);
@@ -43,21 +42,28 @@ impl Session {
                 }
             }
             Admission::Redirect(url) => {
+                self.exchange.draft.received(taken);
                 count(&self.vserver.live.requests, 1);
                 let location = redirect::location(url, &message.bytes[..message.head_len]);
                 return self.redirected(&location, now, taken, cx);
             }
             Admission::Refuse => {
+                self.exchange.draft.received(taken);
                 count(&self.vserver.live.requests, 1);
                 return self.turned_away(Refusal::Unavailable, now, taken, cx);
             }
         }
         let vserver = self.backup.as_ref().unwrap_or(&self.vserver);
-        let given = Given { vserver, limits: &cx.parts.limits, now };
+        let given = cx.parts.given(vserver, self.id, now);
         let reuse = match self.exchange.transaction.begin(request.repeat, &given) {
-            Ok(reuse) => reuse,
-            Err(refusal) => return self.turned_away(refusal, now, taken, cx),
+            Ok(Start::Send(reuse)) => reuse,
+            Ok(Start::Wait) => return self.wait_with(request, message, now, cx),
+            Err(refusal) => {
+                self.exchange.draft.received(taken);
+                return self.turned_away(refusal, now, taken, cx);
+            }
         };
+        self.exchange.draft.received(taken);
         let bytes = if request.verbatim {
             self.exchange.head_len = message.head_len;
             &message.bytes[..taken]
@@ -69,6 +75,54 @@ impl Session {
         self.keep_for_replay(bytes, cx);
         self.send(bytes, reuse, now, cx);
         Fed::Taken(taken)
+    }
+
+    /// Holds a request until a service has room: its head, while the body waits among what came too early.
+    fn wait_with(
+        &mut self,
+        request: Request,
+        message: Message<'_>,
+        now: Time,
+        cx: &mut Context<'_, impl Io>,
+    ) -> Fed {
+        self.exchange.request_body = request.body;
+        let head = if request.verbatim { &message.bytes[..message.head_len] } else { &message.rewritten[..] };
+        self.exchange.draft.received(message.head_len);
+        self.exchange.head_len = head.len();
+        self.exchange.replay = cx.parts.buffer();
+        self.exchange.replay.extend_from_slice(head);
+        self.wait(now, cx);
+        Fed::Taken(message.head_len)
+    }
+
+    fn wait(&mut self, now: Time, cx: &mut Context<'_, impl Io>) {
+        self.stage = Stage::Waiting;
+        self.touch(now, cx);
+    }
+
+    /// The wait may be over.
+    pub fn granted(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        if self.stage != Stage::Waiting {
+            return Fate::Lives;
+        }
+        let now = cx.io.now();
+        let vserver = self.backup.as_ref().unwrap_or(&self.vserver);
+        let given = cx.parts.given(vserver, self.id, now);
+        match self.exchange.transaction.granted(&given) {
+            None => Fate::Lives,
+            Some(Ok(reuse)) => {
+                self.stage = Stage::Exchange;
+                self.send_held(reuse, now, cx);
+                self.proceed(cx)
+            }
+            Some(Err(refusal)) => self.service_failed(refusal, cx),
+        }
+    }
+
+    fn send_held(&mut self, reuse: Reuse, now: Time, cx: &mut Context<'_, impl Io>) {
+        let message = std::mem::take(&mut self.exchange.replay);
+        self.send(&message, reuse, now, cx);
+        self.exchange.replay = message;
     }
 
     pub(super) fn turned_away(
@@ -128,12 +182,16 @@ impl Session {
     pub(super) fn send_again(&mut self, next: Next, now: Time, cx: &mut Context<'_, impl Io>) -> Fate {
         match next {
             Next::Refuse(refusal) => self.service_failed(refusal, cx),
+            Next::Wait => {
+                self.exchange.server_paused = false;
+                self.server_full = false;
+                self.wait(now, cx);
+                self.settle(cx)
+            }
             Next::Send(reuse) => {
                 self.exchange.server_paused = false;
                 self.server_full = false;
-                let message = std::mem::take(&mut self.exchange.replay);
-                self.send(&message, reuse, now, cx);
-                self.exchange.replay = message;
+                self.send_held(reuse, now, cx);
                 self.settle(cx)
             }
         }

@@ -59,6 +59,8 @@ pub struct Session {
 pub enum Stage {
     /// A request.
     Head,
+    /// A service with room; the request is held.
+    Waiting,
     /// The rest of a request, or of its answer.
     Exchange,
     /// Nothing: both sides talk past us since a 101.
@@ -156,7 +158,7 @@ impl Session {
         }
         match self.stage {
             Stage::Tunnel => self.half_closed(cx),
-            Stage::Exchange if !self.exchange.request_body.is_done() => {
+            Stage::Exchange | Stage::Waiting if !self.exchange.request_body.is_done() => {
                 self.broken_by_client(Refusal::BadRequest, cx)
             }
             _ => self.settle(cx),
@@ -192,12 +194,16 @@ impl Session {
         if self.client_full {
             return self.look_at_slow_client(cx);
         }
-        let service = self.stage == Stage::Exchange && !self.waits_for_client();
-        self.exchange.draft.ended_by(if service { Cause::ServiceTimeout } else { Cause::ClientTimeout });
+        self.exchange.draft.ended_by(match self.stage {
+            Stage::Waiting => Cause::SurgeTimeout,
+            Stage::Exchange if !self.waits_for_client() => Cause::ServiceTimeout,
+            _ => Cause::ClientTimeout,
+        });
         match self.stage {
             Stage::Head if self.head_due.is_some() => self.refuse(Refusal::RequestTimeout, cx),
             Stage::Head => self.abort(Close::Graceful, cx),
             Stage::Tunnel => self.abort(Close::Reset, cx),
+            Stage::Waiting => self.service_failed(Refusal::Unavailable, cx),
             Stage::Exchange if !self.waits_for_client() => self.service_failed(Refusal::GatewayTimeout, cx),
             Stage::Exchange if self.exchange.head_sent => self.abort(Close::Reset, cx),
             Stage::Exchange => self.broken_by_client(Refusal::RequestTimeout, cx),
@@ -209,6 +215,10 @@ impl Session {
     pub fn adopt(&mut self, vserver: Option<&Arc<VirtualServer>>, cx: &mut Context<'_, impl Io>) -> Fate {
         self.successor = vserver.map_or(Successor::Removed, |newer| Successor::Newer(Arc::clone(newer)));
         self.succeed();
+        let has_left = !vserver.is_some_and(|newer| newer.enabled && newer.is_open());
+        if self.stage == Stage::Waiting && self.backup.is_none() && has_left {
+            return self.service_failed(Refusal::Unavailable, cx);
+        }
         self.settle(cx)
     }
 
@@ -383,6 +393,7 @@ impl Session {
             // Only what it takes moves that.
             _ if self.client_full => self.client_due,
             Stage::Head => now.plus_us(client_us),
+            Stage::Waiting => now.plus_us(client_us.min(cx.parts.limits.surge_us)),
             Stage::Exchange if self.waits_for_body() => self.exchange.body_due,
             Stage::Exchange => now.plus_us(server_us),
             Stage::Tunnel => now.plus_us(client_us.min(server_us)),
@@ -401,6 +412,7 @@ impl Session {
         }
         let pause = match self.stage {
             Stage::Head => self.client_full && !self.input.is_empty(),
+            Stage::Waiting => !self.input.is_empty(),
             Stage::Exchange => {
                 self.server_full || (self.exchange.request_body.is_done() && !self.input.is_empty())
             }

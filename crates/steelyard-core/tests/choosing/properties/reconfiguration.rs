@@ -13,6 +13,7 @@ use steelyard_core::vserver::select::Assigned;
 
 use crate::simulation::plan::Plan;
 use crate::simulation::random::Random;
+use crate::world::select;
 
 #[test]
 fn counts_survive_any_change_under_load() {
@@ -85,7 +86,7 @@ impl Worker<'_> {
         let vservers: Vec<_> = snapshot.vservers().collect();
         let vserver = vservers[self.random.below(vservers.len())];
         let now = Time::from_us(snapshot.generation * 20_000);
-        if let Ok(assigned) = vserver.select(now, &[]) {
+        if let Ok(assigned) = select(vserver, now, &[]) {
             self.picks.fetch_add(1, Ordering::Relaxed);
             assigned.first_byte(200, self.random.between(100, 50_000), now);
             assigned.received(self.random.between(1, 9_000), now);

@@ -15,6 +15,7 @@ use steelyard_core::vserver::select::Assigned;
 
 use super::plan::{Plan, Vserver};
 use crate::model::{Model, Record, Settings, Ties};
+use crate::world::select;
 
 pub struct Site {
     pub now: u64,
@@ -144,7 +145,7 @@ impl Site {
     pub fn request(&mut self, number: usize, behind: usize, tried: &[usize]) -> Option<Open> {
         let (vserver, current) = self.vserver(number, behind)?;
         let services: Vec<_> = tried.iter().map(|index| Arc::clone(&self.services[*index])).collect();
-        let assigned = vserver.select(self.time(), &services);
+        let assigned = select(&vserver, self.time(), &services);
         if !vserver.enabled || !current {
             assert!(assigned.is_err(), "v{number} takes requests although it is disabled or gone");
             return None;
