@@ -77,6 +77,13 @@ pub fn transition(transition: &Transition) -> String {
     line
 }
 
+/// A virtual server changed its state.
+pub fn vserver_transition(vserver: &VirtualServer, state: ServiceState, why: Option<String>) -> String {
+    let address = vserver.address.map_or_else(|| "not addressable".to_owned(), |a| a.to_string());
+    let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+    format!("{} ({address}) is {}{why}", vserver.name, state.text())
+}
+
 fn vserver_lines(state: &State, prober: &Prober, vserver: &VirtualServer) -> Vec<String> {
     let (up, why) = state.vserver_state(vserver);
     let address = vserver.address.map_or_else(|| "not addressable".to_owned(), |a| a.to_string());

@@ -13,6 +13,7 @@ mod expose;
 mod fault;
 mod lab;
 mod listing;
+mod metrics;
 mod nitro;
 mod probe;
 mod read;
@@ -24,6 +25,7 @@ mod simulated;
 mod state;
 mod targets;
 mod upkeep;
+mod watchdog;
 mod worker;
 
 use std::io::Write;

@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use steelyard_core::config::{Changes, Config, ServiceType};
@@ -16,19 +16,24 @@ use steelyard_core::monitor::schedule::{Target, Watched};
 use steelyard_core::service::{Service, State as ServiceState};
 use steelyard_core::snapshot::placement::Placement;
 use steelyard_core::snapshot::{Snapshot, to_open};
+use steelyard_core::time::Time;
 use steelyard_core::vserver::{Closed, VirtualServer};
 
 use crate::access_log::AccessLog;
+use tokio::sync::Mutex;
+
 use crate::addresses::Addresses;
 use crate::expose::{Exposed, list};
 use crate::fault::reason;
 use crate::listing::quoted;
+use crate::metrics::Figures;
 use crate::nitro::rates::{Rates, Recent};
 use crate::probe::Prober;
 use crate::run::OnFailure;
 use crate::seal::Keeper;
 use crate::targets::targets;
-use crate::worker::{BindFailure, Clock, Workers};
+use crate::watchdog::Watchdog;
+use crate::worker::{BindFailure, Clock, Counters, Pulse, Workers};
 
 /// The running configuration and what was made of it.
 pub struct State {
@@ -42,6 +47,13 @@ pub struct State {
     addresses: Addresses,
     probing: Probing,
     log: Option<AccessLog>,
+    counters: RefCell<Option<Arc<Counters>>>,
+    /// Each worker's pulse, and how often it was found not to move.
+    pulses: RefCell<Vec<(Arc<Pulse>, Arc<AtomicU64>)>>,
+    /// Held while `/metrics` is answered.
+    scraping: Mutex<()>,
+    /// The virtual servers' states as they were told last.
+    told: RefCell<BTreeMap<String, ServiceState>>,
     /// Addresses that could not be opened at the last attempt, by virtual server.
     closed: RefCell<BTreeMap<String, BindFailure>>,
 }
@@ -112,6 +124,10 @@ impl State {
             addresses,
             probing,
             log,
+            counters: RefCell::default(),
+            pulses: RefCell::default(),
+            scraping: Mutex::default(),
+            told: RefCell::default(),
             closed: RefCell::default(),
         }
     }
@@ -129,6 +145,9 @@ impl State {
     /// Gives the workers the snapshot; they are owned from here on. Addresses that cannot be opened are returned and
     /// remembered.
     pub fn publish(&self, workers: Workers) -> Vec<String> {
+        *self.counters.borrow_mut() = Some(Arc::clone(workers.counters()));
+        *self.pulses.borrow_mut() =
+            workers.pulses().iter().map(|p| (Arc::clone(p), Arc::default())).collect();
         *self.workers.borrow_mut() = Some(workers);
         self.open()
     }
@@ -244,8 +263,65 @@ impl State {
 
     /// Client connections closed at once so far because the process had no descriptor left.
     pub fn refused_without_descriptor(&self) -> u64 {
-        let workers = self.workers.borrow();
-        workers.as_ref().map_or(0, |w| w.counters().refused_without_descriptor.load(Ordering::Relaxed))
+        let counters = self.counters.borrow();
+        counters.as_ref().map_or(0, |counters| counters.refused_without_descriptor.load(Ordering::Relaxed))
+    }
+
+    /// The program's time.
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Looks after the workers from here on.
+    pub fn watchdog(&self) -> Watchdog {
+        Watchdog::new(self.pulses.borrow().iter().cloned())
+    }
+
+    /// Held while `/metrics` is answered.
+    pub fn scraping(&self) -> &Mutex<()> {
+        &self.scraping
+    }
+
+    /// What `/metrics` tells.
+    pub fn figures(&self) -> Figures {
+        Figures {
+            snapshot: self.snapshot(),
+            closed: self.closed.borrow().keys().cloned().collect(),
+            counters: self.counters.borrow().clone(),
+            workers: self.pulses.borrow().clone(),
+            access_log: self.log.as_ref().map(AccessLog::standing),
+        }
+    }
+
+    /// Virtual servers whose state has changed since the last call, with the reason; the first call answers none.
+    pub fn changed_vservers(&self) -> Vec<(Arc<VirtualServer>, ServiceState, Option<String>)> {
+        let snapshot = self.snapshot();
+        let mut told = self.told.borrow_mut();
+        let first = told.is_empty();
+        let mut changed = Vec::new();
+        for vserver in snapshot.vservers() {
+            let is_closed = self.closed.borrow().contains_key(&*vserver.name);
+            let state = if is_closed { ServiceState::Down } else { vserver.state() };
+            match told.get_mut(&*vserver.name) {
+                Some(before) if *before == state => continue,
+                Some(before) => {
+                    *before = state;
+                    vserver.live.state_changes.fetch_add(1, Ordering::Relaxed);
+                }
+                None => {
+                    told.insert(vserver.name.to_string(), state);
+                    if first {
+                        continue;
+                    }
+                }
+            }
+            let (_, why) = self.vserver_state(vserver);
+            changed.push((Arc::clone(vserver), state, why));
+        }
+        if told.len() > snapshot.vservers().len() {
+            told.retain(|name, _| snapshot.vserver(name).is_some());
+        }
+        changed
     }
 
     /// To be called every 100 ms: what time alone changes in choosing.

@@ -8,6 +8,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::fault::Fault;
+use crate::listing;
 use crate::report::Report;
 use crate::state::State;
 
@@ -17,10 +18,19 @@ pub async fn keep_time(state: &State, report: &Report) {
     let mut second = every(Duration::from_secs(1));
     let mut retry = every(RETRY);
     let mut shortage = Shortage::default();
+    let mut watchdog = state.watchdog();
     loop {
         tokio::select! {
-            _ = tick.tick() => state.tick(),
-            _ = second.tick() => state.sample(),
+            _ = tick.tick() => {
+                state.tick();
+                for (vserver, is, why) in state.changed_vservers() {
+                    report.out(listing::vserver_transition(&vserver, is, why));
+                }
+            }
+            _ = second.tick() => {
+                state.sample();
+                watchdog.look(state.now()).into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
+            }
             _ = retry.tick() => {
                 if state.not_open() > 0 {
                     let said = state.open().into_iter().chain(state.settle_addresses());

@@ -84,6 +84,8 @@ mod management;
 mod measured;
 #[path = "e2e/message.rs"]
 mod message;
+#[path = "e2e/metrics.rs"]
+mod metrics;
 #[path = "e2e/monitors.rs"]
 mod monitors;
 #[path = "e2e/network.rs"]
@@ -137,6 +139,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(measured::trials());
     trials.extend(choosing::trials());
     trials.extend(monitors::trials());
+    trials.extend(metrics::trials());
     trials.extend(management::trials());
     trials.extend(bad_input::trials());
     trials.extend(check::trials());

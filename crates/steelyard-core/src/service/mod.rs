@@ -127,6 +127,8 @@ pub struct Traffic {
     pub connections: AtomicU64,
     /// Of those, idle in a reuse pool.
     pub idle_connections: AtomicU64,
+    /// Changes of its state.
+    pub state_changes: AtomicU64,
 }
 
 impl Traffic {
@@ -224,6 +226,7 @@ impl Service {
     /// Changes the state and tells every virtual server it is bound to. Control thread only.
     pub fn set_state(&self, state: State, now: Time) {
         if self.hot.set_state(state) {
+            self.traffic.state_changes.fetch_add(1, Ordering::Relaxed);
             self.tell(|b| b.watch.state_changed(b.position, now));
         }
     }

@@ -158,6 +158,8 @@ pub struct Live {
     comes_back: admission::Return,
     /// Requests and answers refused because they broke the protocol.
     pub invalid: AtomicU64,
+    /// Changes of its state, as they were noticed.
+    pub state_changes: AtomicU64,
     /// Answers begun, by the hundreds of their status: 100 (a 101) to 500.
     pub answers: [AtomicU64; 5],
     /// From the first byte of a request, or from the start of a TCP connection, to the end of its answer.

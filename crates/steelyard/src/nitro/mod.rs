@@ -1,4 +1,4 @@
-//! The management port: NITRO's statistics, read-only, and the decisions behind `steelyard explain`.
+//! The management port: NITRO's statistics, read-only, the decisions behind `steelyard explain`, and `/metrics`.
 //!
 //! Owns the HTTP side: limits, paths, envelope, status and reason phrase (`spec/nitro.md` 1, 3, 4, 6). What a figure
 //! means is `stat`'s business. Never changes anything. There are no users yet, hence two guards: only a loopback
@@ -29,6 +29,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_local;
 
 use crate::explain;
+use crate::metrics;
 use crate::state::State;
 
 /// Opens the management address.
@@ -61,7 +62,7 @@ pub async fn serve(listener: TcpListener, state: Rc<State>) {
 async fn converse(stream: TcpStream, state: Rc<State>) {
     let answer = service_fn(move |request: Request<Incoming>| {
         let state = Rc::clone(&state);
-        async move { Ok::<_, Infallible>(respond(&request, &state)) }
+        async move { Ok::<_, Infallible>(respond(&request, &state).await) }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -72,15 +73,17 @@ async fn converse(stream: TcpStream, state: Rc<State>) {
     let _ = tokio::time::timeout(CONNECTION_TIME, served).await;
 }
 
-fn respond(request: &Request<Incoming>, state: &State) -> Response<Full<Bytes>> {
+async fn respond(request: &Request<Incoming>, state: &State) -> Response<Full<Bytes>> {
     let reply = if foreign(request) {
         Reply::error(StatusCode::FORBIDDEN, 257, "Operation not permitted")
+    } else if request.method() == Method::GET && request.uri().path() == "/metrics" {
+        figures(state).await
     } else {
         route(request.method(), request.uri().path(), request.uri().query(), state)
     };
     let mut response = Response::new(Full::new(Bytes::from(reply.body)));
     *response.status_mut() = reply.status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(reply.content_type));
     if reply.status == StatusCode::METHOD_NOT_ALLOWED {
         response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET"));
     }
@@ -107,6 +110,16 @@ fn route(method: &Method, path: &str, query: Option<&str>, state: &State) -> Rep
             Reply::error(StatusCode::NOT_FOUND, 1232, &text)
         }
         _ => Reply::error(StatusCode::NOT_FOUND, 1232, "Invalid object name"),
+    }
+}
+
+/// `/metrics`. A large configuration takes a while to tell, so that is done aside, and once at a time.
+async fn figures(state: &State) -> Reply {
+    let _turn = state.scraping().lock().await;
+    let figures = state.figures();
+    match tokio::task::spawn_blocking(move || figures.render()).await {
+        Ok(body) => Reply { status: StatusCode::OK, content_type: metrics::CONTENT_TYPE, body },
+        Err(_) => Reply::error(StatusCode::SERVICE_UNAVAILABLE, 1239, "NITRO command Execution failed"),
     }
 }
 
@@ -180,13 +193,14 @@ fn percent_decode(text: &[u8]) -> Vec<u8> {
 /// One answer.
 struct Reply {
     status: StatusCode,
+    content_type: &'static str,
     body: String,
 }
 
 impl Reply {
     fn ok(body: &impl Serialize) -> Reply {
         match serde_json::to_string(body) {
-            Ok(body) => Reply { status: StatusCode::OK, body },
+            Ok(body) => Reply { status: StatusCode::OK, content_type: JSON, body },
             Err(_) => Reply::error(StatusCode::SERVICE_UNAVAILABLE, 1239, "NITRO command Execution failed"),
         }
     }
@@ -198,7 +212,7 @@ impl Reply {
 
     fn error(status: StatusCode, code: u32, message: &str) -> Reply {
         let fields = Fields(envelope(code, message, "ERROR"));
-        Reply { status, body: serde_json::to_string(&fields).unwrap_or_default() }
+        Reply { status, content_type: JSON, body: serde_json::to_string(&fields).unwrap_or_default() }
     }
 
     fn unknown(name: &str) -> Reply {
@@ -247,6 +261,7 @@ impl Serialize for Fields {
     }
 }
 
+const JSON: &str = "application/json; charset=utf-8";
 const CONNECTIONS: usize = 64;
 const MAX_HEAD: usize = 32_768;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);

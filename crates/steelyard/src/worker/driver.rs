@@ -23,7 +23,7 @@ use super::mailbox::{Mailbox, Message};
 use super::options::reset;
 use super::socket::{BULK_READ_BYTES, Flush, Read, Sockets};
 use super::source::Source;
-use super::{Clock, Counters};
+use super::{Clock, Counters, Doing, Pulse};
 use crate::access_log::Sink;
 
 /// One worker, before and while its thread runs.
@@ -32,20 +32,27 @@ pub(super) struct Worker {
     sockets: Sockets,
     listeners: Listeners,
     mailbox: Arc<Mailbox>,
+    pulse: Arc<Pulse>,
     buffer: Box<[u8]>,
     /// The ready list of the current turn.
     batch: Vec<ConnId>,
     stop: Option<Stop>,
 }
 
+/// What a worker is made of.
+pub(super) struct Equipment {
+    pub limits: Limits,
+    pub clock: Clock,
+    pub mailbox: Arc<Mailbox>,
+    pub counters: Arc<Counters>,
+    pub pulse: Arc<Pulse>,
+    /// Its end of the access log, if there is one.
+    pub log: Option<Sink>,
+}
+
 impl Worker {
-    pub fn new(
-        limits: Limits,
-        clock: Clock,
-        mailbox: Arc<Mailbox>,
-        counters: Arc<Counters>,
-        log: Option<Sink>,
-    ) -> io::Result<Worker> {
+    pub fn new(equipment: Equipment) -> io::Result<Worker> {
+        let Equipment { limits, clock, mailbox, counters, pulse, log } = equipment;
         let sockets = Sockets::new(clock, log)?;
         let data = EventData::new_u64(Source::Mailbox.to_bits());
         epoll::add(sockets.epoll(), &mailbox, data, EventFlags::IN)?;
@@ -58,6 +65,7 @@ impl Worker {
             sockets,
             listeners: Listeners::new(counters),
             mailbox,
+            pulse,
             buffer: vec![0; BULK_READ_BYTES].into_boxed_slice(),
             batch: Vec::new(),
             stop: None,
@@ -79,9 +87,11 @@ impl Worker {
 
     fn run(&mut self) -> io::Result<()> {
         let mut events: Vec<Event> = Vec::with_capacity(EVENTS);
+        self.pulse.start();
         loop {
             events.clear();
             let timeout = self.timeout();
+            self.pulse.turn();
             match epoll::wait(self.sockets.epoll(), spare_capacity(&mut events), timeout.as_ref()) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
@@ -89,8 +99,10 @@ impl Worker {
             for event in &events {
                 self.event(Source::from_bits(event.data.u64()), event.flags);
             }
+            self.pulse.at(Doing::Ready);
             self.serve_ready();
             self.sockets.wake_log();
+            self.pulse.at(Doing::Clock);
             if self.look_at_clock() == Turn::Last {
                 return Ok(());
             }
@@ -119,6 +131,12 @@ impl Worker {
     }
 
     fn event(&mut self, source: Source, flags: EventFlags) {
+        self.pulse.at(match source {
+            Source::Connection(_) => Doing::Connection,
+            Source::Listener(_) => Doing::Listener,
+            Source::Mailbox => Doing::Mailbox,
+            Source::Lingering(_) => Doing::Lingering,
+        });
         match source {
             Source::Connection(id) => self.connection_event(id, flags),
             Source::Listener(key) => self.accept(key),

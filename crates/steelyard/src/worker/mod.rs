@@ -10,6 +10,7 @@ mod lingering;
 mod listener;
 mod mailbox;
 mod options;
+mod pulse;
 mod sending;
 mod socket;
 mod source;
@@ -31,9 +32,10 @@ use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::Time;
 
 use crate::access_log::Sink;
-use driver::Worker;
+use driver::{Equipment, Worker};
 use mailbox::{Listen, Mailbox, Message};
 pub use options::leave_from;
+pub use pulse::{Doing, Pulse};
 pub use sys::{send_frame, watch};
 
 /// The program's one data-plane clock: monotonic microseconds since it was started. All workers and the control
@@ -93,6 +95,7 @@ pub struct Workers {
     threads: Vec<JoinHandle<()>>,
     mailboxes: Vec<Arc<Mailbox>>,
     counters: Arc<Counters>,
+    pulses: Vec<Arc<Pulse>>,
     /// Open addresses. A lease is held by every listener of its address.
     open: BTreeMap<SocketAddr, Weak<()>>,
     /// Addresses that workers may still be serving the last queued connections of.
@@ -114,6 +117,7 @@ impl Workers {
             threads: Vec::new(),
             mailboxes: Vec::new(),
             counters: Arc::clone(&counters),
+            pulses: Vec::new(),
             open: BTreeMap::new(),
             closing: Vec::new(),
         };
@@ -122,7 +126,17 @@ impl Workers {
             let sink = sinks.next();
             let logged_line_bytes = if sink.is_some() { LOGGED_LINE_BYTES } else { 0 };
             let limits = Limits { logged_line_bytes, ..limits.clone() };
-            let worker = Worker::new(limits, clock, Arc::clone(&mailbox), Arc::clone(&counters), sink)?;
+            let pulse = Arc::new(Pulse::default());
+            workers.pulses.push(Arc::clone(&pulse));
+            let (mailbox_of_worker, counters) = (Arc::clone(&mailbox), Arc::clone(&counters));
+            let worker = Worker::new(Equipment {
+                limits,
+                clock,
+                mailbox: mailbox_of_worker,
+                counters,
+                pulse,
+                log: sink,
+            })?;
             let name = format!("worker-{number}");
             workers.threads.push(std::thread::Builder::new().name(name).spawn(move || worker.run_or_exit())?);
             workers.mailboxes.push(mailbox);
@@ -161,9 +175,14 @@ impl Workers {
         bound.failures
     }
 
-    /// What the workers have counted so far.
-    pub fn counters(&self) -> &Counters {
+    /// What the workers count.
+    pub fn counters(&self) -> &Arc<Counters> {
         &self.counters
+    }
+
+    /// The workers' pulses, in the order of their numbers.
+    pub fn pulses(&self) -> &[Arc<Pulse>] {
+        &self.pulses
     }
 
     /// Ends the workers: no new connection is accepted, transactions in progress may end until `grace` is over.
