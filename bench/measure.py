@@ -2,18 +2,21 @@
 
 Knows processes and cores, not proxies. Everything that is started here is stopped here, by its process id.
 """
+import contextlib
 import json
 import os
 import signal
 import socket
 import subprocess
+import threading
 import time
+import urllib.request
 
 PROXY_CPU, PEERS_CPU = 0, 1
 PRIORITY = -15
 
 
-def start(command, cpu, env=None, cwd=None, out=subprocess.DEVNULL, err=subprocess.DEVNULL):
+def start(command, cpu, env=None, cwd=None, out=subprocess.DEVNULL, err=subprocess.DEVNULL, stdin=subprocess.DEVNULL):
     """Starts `command` pinned to one core, before other work of the machine where that is allowed."""
     def before_exec():
         os.sched_setaffinity(0, {cpu})
@@ -22,7 +25,7 @@ def start(command, cpu, env=None, cwd=None, out=subprocess.DEVNULL, err=subproce
         except OSError:
             pass
     return subprocess.Popen(command, preexec_fn=before_exec, env={**os.environ, **(env or {})}, cwd=cwd,
-                            stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+                            stdin=stdin, stdout=out, stderr=err)
 
 
 def tree(pid):
@@ -100,6 +103,51 @@ def cpu_us(pid):
     return total
 
 
+def pss_kb(pid):
+    """Memory of a process, shared pages by its share."""
+    with open(f"/proc/{pid}/smaps_rollup") as f:
+        return sum(int(line.split()[1]) for line in f if line.startswith("Pss:"))
+
+
+def measure_idle(proxy, scenario, process, load):
+    """Memory that idle clients cost, each after one request."""
+    memory = lambda: sum(map(pss_kb, tree(process.pid)))
+    before = memory()
+    command = [load, "-p", str(proxy.port), "-c", str(scenario.connections), "-u", f"/{scenario.body}", "-I"]
+    clients = start(command, PEERS_CPU, out=subprocess.PIPE, err=subprocess.PIPE, stdin=subprocess.PIPE)
+    try:
+        line = clients.stdout.readline().decode().split()
+        if line[:1] != ["held"]:
+            raise RuntimeError(clients.stderr.read(300).decode())
+        time.sleep(1)
+        return {"kb_per_client": (memory() - before) / int(line[1]), "before_kb": before}
+    finally:
+        clients.stdin.close()
+        stop(clients)
+
+
+@contextlib.contextmanager
+def scraped_each_second(url):
+    """Meanwhile `url` is read once a second, as a monitoring system would."""
+    if not url:
+        yield
+        return
+    over = threading.Event()
+
+    def scrape():
+        while not over.wait(1):
+            with urllib.request.urlopen(url, timeout=5) as answer:
+                answer.read()
+
+    thread = threading.Thread(target=scrape)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
 def measure(proxy, scenario, seconds, service, load, run):
     """One round of one proxy. Returns figures per request; raises RuntimeError when there are none."""
     log = os.path.join(run, f"{proxy.name}.log")
@@ -107,8 +155,12 @@ def measure(proxy, scenario, seconds, service, load, run):
         process = start(proxy.command(), PROXY_CPU, proxy.env, run, err, err)
     try:
         wait_ready(process, proxy.port)
+        if scenario.idle:
+            return measure_idle(proxy, scenario, process, load)
         command = [load, "-p", str(proxy.port), "-c", str(scenario.connections), "-t", str(seconds), "-w", "1",
                    "-u", f"/{scenario.body}", "-P", ",".join(map(str, tree(process.pid)))]
+        if scenario.once:
+            command.append("-C")
         if scenario.busy:
             command.append("-S")
             service.send_signal(signal.SIGUSR2)
@@ -117,7 +169,8 @@ def measure(proxy, scenario, seconds, service, load, run):
             began = time.monotonic()
             generator = start(command, PEERS_CPU, out=subprocess.PIPE, err=subprocess.PIPE)
             try:
-                out, err = generator.communicate(timeout=seconds + 30)
+                with scraped_each_second(proxy.scrape):
+                    out, err = generator.communicate(timeout=seconds + 30)
             finally:
                 stop(generator)
             wall = time.monotonic() - began
@@ -139,6 +192,6 @@ def measure(proxy, scenario, seconds, service, load, run):
     ours += got["own_us"] * wall / got["seconds"]
     return {
         "cpu_us": cpu, "user_us": cpu * got["user_share"], "system_us": cpu * (1 - got["user_share"]),
-        "rps": requests / got["seconds"], "p50_us": got["p50_us"], "p99_us": got["p99_us"], "errors": got["errors"],
+        "s_per_gb": cpu / 1e6 / (scenario.body / 1e9), "rps": requests / got["seconds"], "p50_us": got["p50_us"], "p99_us": got["p99_us"], "errors": got["errors"],
         "others": max(0.0, (busy - ours) / 1e6 / wall),
     }

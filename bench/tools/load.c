@@ -1,10 +1,13 @@
 // A closed-loop HTTP/1.1 load generator, cheap enough not to be what is measured: one thread, one request in flight on
-// each keep-alive connection.
+// each connection.
 //
-//   load -p PORT -c CONNECTIONS -t SECONDS -w WARM_UP_SECONDS -u PATH [-S] [-P PID,PID...]
+//   load -p PORT -c CONNECTIONS -t SECONDS -w WARM_UP_SECONDS -u PATH [-S] [-C] [-P PID,PID...]
+//   load -p PORT -c CONNECTIONS -u PATH -I
 //
 // Prints one JSON line. With -P it samples the CPU time of those processes at both ends of the measured window
-// (schedstat: nanoseconds; user and system ticks for their proportion). -S polls without ever sleeping.
+// (schedstat: nanoseconds; user and system ticks for their proportion). -S polls without ever sleeping, -C makes a
+// connection for each request. -I makes one request on each connection, prints "held COUNT" and keeps them all open until
+// its standard input ends.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -22,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HEAD_MAX = 4096, READ = 65536, EVENTS = 256, PIDS_MAX = 256, MISTAKES_MAX = 100000 };
+enum { BURST = 64, IDLE_PATIENCE = 60, HEAD_MAX = 4096, READ = 65536, EVENTS = 256, PIDS_MAX = 256, MISTAKES_MAX = 100000 };
 
 typedef struct {
     int fd, in_head;
@@ -39,7 +42,7 @@ typedef struct {
 static struct sockaddr_in target = {.sin_family = AF_INET};
 static char request[1024];
 static size_t request_length;
-static int epoll_fd, measuring;
+static int epoll_fd, measuring, once, idle, held;
 static unsigned long done, errors;
 static char *pids[PIDS_MAX];
 static int pid_count;
@@ -131,7 +134,7 @@ static ssize_t parse_head(Connection *c, const char *bytes, size_t n) {
     if (!end) return c->held == HEAD_MAX - 1 ? -2 : -1;
     end[2] = 0;
     char *length = strcasestr(c->head, "\ncontent-length:");
-    if (strncmp(c->head, "HTTP/1.1 200", 12) || !length || strcasestr(c->head, "\nconnection: close")) return -2;
+    if (strncmp(c->head, "HTTP/1.1 200", 12) || !length || (!once && strcasestr(c->head, "\nconnection: close"))) return -2;
     c->body = atol(length + 16);
     c->in_head = 0;
     return n - (end + 4 - c->head - before);
@@ -149,7 +152,7 @@ static void receive(Connection *c) {
         n = parse_head(c, buffer, n);
         if (n == -1) return;
         if (n == -2) {
-            fprintf(stderr, "load: %.60s\n", c->head);
+            if (errors < 3) fprintf(stderr, "load: %.60s\n", c->head);
             mistake(c, "not the answer that was asked for");
             return;
         }
@@ -159,7 +162,14 @@ static void receive(Connection *c) {
         mistake(c, "more bytes than Content-Length says");
     } else if (c->body == 0) {
         if (measuring) done++, record(now() - c->sent_at);
-        send_request(c);
+        if (idle) {
+            held++;
+        } else if (once) {
+            close(c->fd);
+            connect_one(c);
+        } else {
+            send_request(c);
+        }
     }
 }
 
@@ -185,13 +195,15 @@ int main(int count, char **argument) {
     int option, connections = 64, busy = 0;
     double seconds = 5, warm_up = 1;
     const char *path = "/128";
-    while ((option = getopt(count, argument, "p:c:t:w:u:SP:")) != -1) switch (option) {
+    while ((option = getopt(count, argument, "p:c:t:w:u:SCIP:")) != -1) switch (option) {
         case 'p': target.sin_port = htons(atoi(optarg)); break;
         case 'c': connections = atoi(optarg); break;
         case 't': seconds = atof(optarg); break;
         case 'w': warm_up = atof(optarg); break;
         case 'u': path = optarg; break;
         case 'S': busy = 1; break;
+        case 'C': once = 1; break;
+        case 'I': idle = 1; break;
         case 'P':
             for (char *p; (p = strsep(&optarg, ","));)
                 if (*p && pid_count < PIDS_MAX) pids[pid_count++] = p;
@@ -202,17 +214,26 @@ int main(int count, char **argument) {
     prctl(PR_SET_TIMERSLACK, 1);
     target.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     request_length = snprintf(request, sizeof request,
-                              "GET %s HTTP/1.1\r\nHost: bench.local\r\nUser-Agent: load/1\r\nAccept: */*\r\n\r\n", path);
+                              "GET %s HTTP/1.1\r\nHost: bench.local\r\nUser-Agent: load/1\r\nAccept: */*\r\n%s\r\n",
+                              path, once ? "Connection: close\r\n" : "");
     epoll_fd = epoll_create1(0);
     Connection *all = calloc(connections, sizeof *all);
-    for (int i = 0; i < connections; i++) connect_one(&all[i]);
-
+    int opened = 0;
     double starts = now() + warm_up, ends = starts + seconds, t;
     Sample first = {0};
     struct epoll_event events[EVENTS];
+    if (idle) starts = ends = now() + IDLE_PATIENCE;
     while ((t = now()) < ends) {
+        // Not all at once: a queue of listening sockets is bounded.
+        for (int burst = BURST; opened < connections && burst; burst--) connect_one(&all[opened++]);
         if (!measuring && t >= starts) first = sample(), errors = 0, measuring = 1;
-        double left = (measuring ? ends : starts) - t;
+        if (idle && held == connections) {
+            char end;
+            printf("held %d\n", held);
+            fflush(stdout);
+            return read(0, &end, 1) < 0;
+        }
+        double left = opened < connections ? 0 : (measuring ? ends : starts) - t;
         int ready = epoll_wait(epoll_fd, events, EVENTS, busy ? 0 : (int)(left * 1e3) + 1);
         if (ready <= 0 && busy) sched_yield();
         for (int i = 0; i < ready; i++) {
@@ -226,5 +247,6 @@ int main(int count, char **argument) {
             }
         }
     }
+    if (idle) return fprintf(stderr, "load: only %d of %d were answered\n", held, connections), 1;
     print(first, sample());
 }
