@@ -163,7 +163,7 @@ fn vserver_lines(served: &Served, vserver: &VirtualServer, site: &Site, state: &
     head.extend(why.map(|why| format!(": {why}")));
     head.extend(moved.as_ref().map(|why| format!("  ({why})")));
     if *stand_ins {
-        head.push_str("  (the file binds no service that could be simulated: these stand in)");
+        head.push_str("  (the file binds no service: these stand in)");
     }
     let mut lines = vec![head];
     let services = vserver.picker.services();

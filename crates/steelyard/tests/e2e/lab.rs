@@ -16,10 +16,11 @@ pub fn trials() -> Vec<Trial> {
         every_virtual_server_of_the_corpus_answers_or_is_named,
         services_of_the_file_answer_and_decisions_can_be_explained,
         what_is_guarded_disabled_or_assumed_is_told,
+        the_readme_shows_what_it_prints,
     ]
 }
 
-/// Every HTTP virtual server with an address in every file of the corpus answers; every other one is listed.
+/// Every HTTP and TCP virtual server with an address in every file of the corpus answers; every other one is listed.
 fn every_virtual_server_of_the_corpus_answers_or_is_named() {
     let Some(files) = corpus() else { return };
     let place = Place::new();
@@ -29,7 +30,7 @@ fn every_virtual_server_of_the_corpus_answers_or_is_named() {
         let lab = Program::lab(&place, &text);
         let listing = lab.lines();
         for (name, kind, address) in virtual_servers(&text) {
-            let carried = kind == "HTTP" && address != "0.0.0.0";
+            let carried = matches!(kind.as_str(), "HTTP" | "TCP") && address != "0.0.0.0";
             let line = listing.iter().find(|line| line.trim_start().starts_with(&format!("{name}  ")));
             match line {
                 Some(line) if carried && line.contains("  OUT OF SERVICE: disabled") => {
@@ -85,6 +86,29 @@ fn what_is_guarded_disabled_or_assumed_is_told() {
     assert!(line("off").contains("OUT OF SERVICE: disabled"));
     assert!(line("Features that the file uses").ends_with("are on: LB."));
     assert_eq!(Client::connect("127.202.7.1:28091".parse().unwrap()).get("/").status(), 200);
+}
+
+/// Each line that the README shows of a file of the corpus is one that the lab prints of it, in that order.
+fn the_readme_shows_what_it_prints() {
+    let Some(files) = corpus() else { return };
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
+    let section = readme.split_once("steelyard lab ns.conf").unwrap().1.split_once("\n## ").unwrap().0;
+    let blocks: Vec<&str> = section.split("```").skip(1).step_by(2).collect();
+    let shown: Vec<&str> =
+        blocks.iter().flat_map(|block| block.split("steelyard 0.1.0: lab of ").skip(1)).collect();
+    assert_eq!(shown.len(), 3);
+    for shown in shown {
+        let mut lines = shown.lines().filter(|line| !line.is_empty() && *line != "...");
+        let name = lines.next().unwrap();
+        let place = Place::new();
+        let (_, bytes) = files.iter().find(|(file, _)| file == name).unwrap();
+        let lab = Program::lab(&place, &String::from_utf8_lossy(bytes));
+        let printed = lab.lines();
+        let mut printed = printed.iter();
+        for line in lines.filter(|line| !line.starts_with("'steelyard check ")) {
+            assert!(printed.any(|p| p == line), "{name}: not printed, or not in this order: {line}");
+        }
+    }
 }
 
 /// Name, type and address of each, read without the program's reader.
