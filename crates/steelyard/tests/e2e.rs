@@ -106,6 +106,8 @@ mod selection;
 mod service;
 #[path = "e2e/states.rs"]
 mod states;
+#[path = "e2e/tcp.rs"]
+mod tcp;
 
 #[path = "e2e/told.rs"]
 mod told;
@@ -128,6 +130,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(conformance::trials());
     trials.extend(relaying::trials());
     trials.extend(told::trials());
+    trials.extend(tcp::trials());
     trials.extend(failing::trials());
     trials.extend(accounting::trials());
     trials.extend(lifecycle::trials());

@@ -87,7 +87,7 @@ resource! {
         /// Ports on which what comes is taken for ICA.
         ica_ports: Vec<u32> = Vec::new(), Option("icaPorts", "icaports", PORTS).traffic();
         /// ENABLED: TCP services are told the client's address.
-        tcp_client_ip: bool = false, Option("tcpCIP", "tcpcip", Kind::Switch).traffic();
+        tcp_client_ip: bool = false, Option("tcpCIP", "tcpcip", Kind::Switch);
         /// VLAN of what comes back from a chain of services.
         service_path_vlan: Option<u32> = None,
             Option(

@@ -36,6 +36,9 @@ pub enum Close {
     /// What is queued is still sent, then FIN; bytes that still arrive are read and dropped for a short while, so
     /// that the peer is not reset before it has read the last answer.
     Graceful,
+    /// What is queued is still sent, and RST follows once the peer has acknowledged all: it has what came before, and
+    /// sees that something is missing.
+    Cut,
     /// At once, by RST.
     Reset,
 }
@@ -78,6 +81,11 @@ pub trait Io {
     /// Bytes of what was sent that the peer has acknowledged so far. Asked only of connections that do not take what they
     /// are sent.
     fn acknowledged(&mut self, id: ConnId) -> u64;
+
+    /// The address that a client has connected to; `None` when that is not known beyond its virtual server's.
+    fn local(&mut self, _id: ConnId) -> Option<SocketAddr> {
+        None
+    }
 
     /// Packets in both directions so far on this connection (TCP segments by TCP_INFO).
     fn packets(&mut self, id: ConnId) -> u64;

@@ -1,5 +1,6 @@
 //! Sans-I/O engines: bytes in, decisions and bytes out, through [`io::Io`].
 
+mod client_ip;
 pub mod engine;
 mod http1;
 pub mod io;

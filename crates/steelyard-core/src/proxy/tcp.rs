@@ -4,10 +4,14 @@
 //! hard question: what may a peer take for complete? A FIN goes on as FIN and an RST as RST, each behind what came before
 //! it, so that nothing cut looks whole and nothing whole is cut.
 
+use std::net::SocketAddr;
+
+use crate::proxy::client_ip;
 use crate::proxy::io::{Close, ConnId, Gone, Io};
 use crate::proxy::parts::{Context, Route, count};
+use crate::proxy::record::{Cause, Draft, Party};
 use crate::proxy::session::{Client, Fate};
-use crate::proxy::transaction::{Loss, Next, Repeat, Reuse, Start};
+use crate::proxy::transaction::{Loss, Next, Repeat, Reuse, Start, Transaction};
 use crate::sync::{Arc, Ordering};
 use crate::time::{MILLISECOND_US, SECOND_US, Time};
 use crate::timer::Timer;
@@ -22,8 +26,11 @@ pub struct Session {
     /// The one that serves: that, or a backup.
     serving: Arc<VirtualServer>,
     place: Place,
+    /// Where the client connected from.
+    peer: SocketAddr,
     timer: Timer,
-    transaction: crate::proxy::transaction::Transaction,
+    transaction: Transaction,
+    draft: Draft,
     server: Option<ConnId>,
     /// The connect has succeeded.
     open: bool,
@@ -58,8 +65,10 @@ impl Session {
             serving: Arc::clone(&vserver),
             vserver,
             place: client.place,
+            peer: client.peer,
             timer: client.timer,
-            transaction: Default::default(),
+            transaction: Transaction::default(),
+            draft: Draft::default(),
             server: None,
             open: false,
             waits: false,
@@ -89,9 +98,10 @@ impl Session {
     /// Chooses a service and connects to it: it may be the one that speaks first.
     pub fn begin(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
         let now = cx.io.now();
+        self.draft.begin(now);
         match self.vserver.admit(&mut self.place, now) {
             Admission::Serve(by) => self.serving = Arc::clone(by),
-            Admission::Redirect(_) | Admission::Refuse => return self.wind_up(cx),
+            Admission::Redirect(_) | Admission::Refuse => return self.wind_up(Cause::NoService, cx),
         }
         if !Arc::ptr_eq(&self.serving, &self.vserver) {
             self.vserver.count_backup_hit();
@@ -103,7 +113,7 @@ impl Session {
                 Fate::Lives
             }
             Ok(Start::Wait) => self.wait(now, cx),
-            Err(_) => self.wind_up(cx),
+            Err(_) => self.wind_up(Cause::NoService, cx),
         }
     }
 
@@ -126,13 +136,14 @@ impl Session {
                 self.connect(now, cx);
                 Fate::Lives
             }
-            Some(Err(_)) => self.abort(Close::Reset, cx),
+            Some(Err(_)) => self.abort(Close::Reset, Cause::NoService, cx),
         }
     }
 
     /// Bytes from the client.
     pub fn data(&mut self, bytes: &[u8], cx: &mut Context<'_, impl Io>) -> Fate {
         count(&self.serving.live.request_bytes, bytes.len() as u64);
+        self.draft.received(bytes.len());
         let now = cx.io.now();
         match self.server {
             Some(server) if self.open => self.send_to_service(server, bytes, now, cx),
@@ -148,13 +159,15 @@ impl Session {
         let now = cx.io.now();
         self.open = true;
         self.from_client.full = false;
-        let mut held = std::mem::take(&mut self.held);
-        if held.is_empty() {
+        let mut first = self.prefix(cx);
+        first.extend_from_slice(&self.held);
+        cx.parts.give(&mut self.held);
+        if first.is_empty() {
             self.touch(now, cx);
         } else {
-            self.send_to_service(server, &held, now, cx);
+            self.send_to_service(server, &first, now, cx);
         }
-        cx.parts.give(&mut held);
+        cx.parts.give(&mut first);
         if self.from_client.ended {
             cx.io.finish(server);
         }
@@ -167,6 +180,7 @@ impl Session {
         let now = cx.io.now();
         self.transaction.received(bytes.len(), now);
         count(&self.serving.live.response_bytes, bytes.len() as u64);
+        self.draft.sent(bytes.len());
         self.from_service.full = cx.io.send(self.id, bytes) > cx.parts.limits.high_water;
         self.touch(now, cx);
         self.sample_packets(now, cx);
@@ -199,10 +213,10 @@ impl Session {
         Fate::Lives
     }
 
-    /// The client has reset: so is the service.
+    /// The client has reset: so is the service, behind what the client sent before.
     pub fn gone(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
-        self.drop_server(Close::Reset, cx);
-        self.wind_up(cx)
+        self.drop_server(if self.open { Close::Cut } else { Close::Reset }, cx);
+        self.wind_up(Cause::ClientReset, cx)
     }
 
     /// What the end of `server` means for this session.
@@ -213,7 +227,8 @@ impl Session {
         }
     }
 
-    /// The service's connection is gone. Another service is tried as long as none was sent a byte.
+    /// The service's connection is gone. Another service is tried as long as none was sent a byte; else the client is
+    /// reset, behind what the service sent before.
     pub fn server_gone(&mut self, loss: Loss, cx: &mut Context<'_, impl Io>) -> Fate {
         self.server = None;
         let now = cx.io.now();
@@ -224,7 +239,8 @@ impl Session {
                 self.connect(now, cx);
                 Fate::Lives
             }
-            Next::Refuse(_) => self.abort(Close::Reset, cx),
+            Next::Refuse(_) if self.open => self.abort(Close::Cut, Cause::ServiceReset, cx),
+            Next::Refuse(_) => self.abort(Close::Reset, Cause::ConnectFailed, cx),
         }
     }
 
@@ -244,7 +260,13 @@ impl Session {
 
     /// Both have been silent for too long. A FIN would say that all was sent.
     pub fn expired(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
-        self.abort(Close::Reset, cx)
+        let service_us = self.transaction.server_patience_us();
+        let cause = match self.waits {
+            true => Cause::SurgeTimeout,
+            false if service_us <= self.patience_us => Cause::ServiceTimeout,
+            false => Cause::ClientTimeout,
+        };
+        self.abort(Close::Reset, cause, cx)
     }
 
     /// A newer snapshot changes nothing here: the connection is one transaction, and ends on the snapshot it began with.
@@ -254,7 +276,7 @@ impl Session {
             && Arc::ptr_eq(&self.serving, &self.vserver)
             && !vserver.is_some_and(|newer| newer.enabled && newer.is_open())
         {
-            return self.abort(Close::Reset, cx);
+            return self.abort(Close::Reset, Cause::NoService, cx);
         }
         Fate::Lives
     }
@@ -272,6 +294,17 @@ impl Session {
             0 => u64::MAX,
             seconds => u64::from(seconds) * SECOND_US,
         }
+    }
+
+    /// What the service is told before the client's first byte, in a buffer with room for that.
+    fn prefix(&self, cx: &mut Context<'_, impl Io>) -> Vec<u8> {
+        let mut out = cx.parts.buffer();
+        if let Some(name) = self.transaction.terms().and_then(|terms| terms.client_ip.as_deref()) {
+            let local = cx.io.local(self.id).or(self.vserver.address);
+            let local = local.unwrap_or(SocketAddr::new(self.peer.ip(), 0));
+            client_ip::write(client_ip::magic(name), self.peer, local, &mut out);
+        }
+        out
     }
 
     fn send_to_service(&mut self, server: ConnId, bytes: &[u8], now: Time, cx: &mut Context<'_, impl Io>) {
@@ -325,13 +358,13 @@ impl Session {
     fn complete(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
         self.drop_server(Close::Graceful, cx);
         cx.io.close(self.id, Close::Graceful);
-        self.wind_up(cx)
+        self.wind_up(Cause::Closed, cx)
     }
 
-    fn abort(&mut self, how: Close, cx: &mut Context<'_, impl Io>) -> Fate {
+    fn abort(&mut self, how: Close, cause: Cause, cx: &mut Context<'_, impl Io>) -> Fate {
         self.drop_server(Close::Reset, cx);
         cx.io.close(self.id, how);
-        self.wind_up(cx)
+        self.wind_up(cause, cx)
     }
 
     fn drop_server(&mut self, how: Close, cx: &mut Context<'_, impl Io>) {
@@ -344,7 +377,10 @@ impl Session {
         }
     }
 
-    fn wind_up(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+    fn wind_up(&mut self, cause: Cause, cx: &mut Context<'_, impl Io>) -> Fate {
+        let now = cx.io.now();
+        let party = Party { vserver: &self.vserver, client: self.peer, transaction: &self.transaction };
+        self.draft.close(&party, cause, now, cx);
         self.transaction.end();
         cx.parts.give(&mut self.held);
         self.vserver.live.connections.fetch_sub(1, Ordering::Relaxed);

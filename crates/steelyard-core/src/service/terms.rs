@@ -14,7 +14,7 @@ pub struct Terms {
     pub max_requests: Option<u32>,
     /// `maxBandwidth`, in kbit/s.
     pub max_bandwidth_kbps: Option<u32>,
-    /// `cip`: the field that tells it the client's address; of a TCP service only whether there is one matters.
+    /// `cip`: the field that tells it the client's address; of a TCP service, the magic number of the prefix that does.
     pub client_ip: Option<Box<str>>,
     /// `CKA`: a client's connection stays open where the service closes its own.
     pub client_keep_alive: bool,

@@ -1,6 +1,6 @@
 //! From the options of a service or a group to the terms on which it is used.
 
-use crate::config::{Config, NsParam, Service, ServiceGroup};
+use crate::config::{Config, NsParam, Service, ServiceGroup, ServiceType};
 use crate::service::terms::Terms;
 use crate::time::SECOND_US;
 
@@ -12,7 +12,11 @@ pub(super) fn of_service(service: &Service, config: &Config) -> Terms {
         max_client: limit(service.max_client),
         max_requests: limit(service.max_req).or(limit(global.max_req)),
         max_bandwidth_kbps: limit(service.max_bandwidth),
-        client_ip: client_ip(service.client_ip, &service.client_ip_header, global),
+        client_ip: client_ip(
+            service.client_ip || of_all(service.service_type, global),
+            &service.client_ip_header,
+            global,
+        ),
         client_keep_alive: service.client_keep_alive || config.modes.has(CLIENT_KEEP_ALIVE),
         surge_protection: service.surge_protection,
         down_state_flush: service.down_state_flush,
@@ -27,7 +31,11 @@ pub(super) fn of_group(group: &ServiceGroup, config: &Config) -> Terms {
         max_client: limit(group.max_client),
         max_requests: limit(group.max_req).or(limit(global.max_req)),
         max_bandwidth_kbps: limit(group.max_bandwidth),
-        client_ip: client_ip(group.client_ip, &group.client_ip_header, global),
+        client_ip: client_ip(
+            group.client_ip || of_all(group.service_type, global),
+            &group.client_ip_header,
+            global,
+        ),
         client_keep_alive: group.client_keep_alive || config.modes.has(CLIENT_KEEP_ALIVE),
         surge_protection: group.surge_protection,
         down_state_flush: group.down_state_flush,
@@ -47,7 +55,12 @@ fn limit(value: u32) -> Option<u32> {
 fn client_ip(on: bool, name: &str, global: &NsParam) -> Option<Box<str>> {
     let names = [name, &global.client_ip_header, DEFAULT_NAME];
     let name = names.into_iter().find(|name| !name.is_empty())?;
-    (on || global.client_ip).then(|| name.into())
+    on.then(|| name.into())
+}
+
+/// Are all services of that protocol told the client's address? `tcpCIP` is about TCP, `cip` about requests.
+fn of_all(service_type: ServiceType, global: &NsParam) -> bool {
+    if service_type == ServiceType::Tcp { global.tcp_client_ip } else { global.client_ip }
 }
 
 /// The mode that holds for every service.

@@ -123,7 +123,7 @@ fn client_view(world: &World, client: ConnId, head_only: bool) -> View {
     let end = match conn.closed {
         None => End::Open,
         Some(Close::Graceful) => End::Fin,
-        Some(Close::Reset) => End::Reset,
+        Some(Close::Reset | Close::Cut) => End::Reset,
     };
     view(&conn.out, end, head_only)
 }

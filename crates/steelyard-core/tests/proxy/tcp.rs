@@ -6,10 +6,11 @@ use steelyard_core::command::read;
 use steelyard_core::config::Config;
 use steelyard_core::proxy::io::{Close, ConnId, Gone};
 use steelyard_core::proxy::limits::Limits;
+use steelyard_core::proxy::record::Cause;
 use steelyard_core::service::State;
 use steelyard_core::time::Time;
 
-use crate::world::{Connects, World};
+use crate::world::{Connects, Logged, World};
 
 /// Services s1, s2... and the virtual server `vs` of type TCP, with these options.
 pub fn tcp_config(count: u16, of_services: &str, of_vserver: &str) -> Config {
@@ -119,18 +120,32 @@ fn bytes_and_fin_that_come_before_the_connect_succeeds_go_on_behind_it() {
     world.assert_at_rest();
 }
 
+/// RFC 9293 3.10.7, and what came before the reset still arrives.
 #[test]
-fn l08_a_reset_is_relayed_as_one_in_both_directions() {
+fn l08_a_reset_is_relayed_as_one_behind_what_came_before() {
     let mut world = tcp_world(1, Limits::default());
     let (client, server) = relayed(&mut world);
     world.data(server, b"half");
     world.io.conns.get_mut(&server).unwrap().closed = Some(Close::Reset);
     world.engine.gone(server, Gone::Reset, &mut world.io);
-    assert_eq!(world.io.conns[&client].closed, Some(Close::Reset));
+    assert_eq!(out(&world, client), b"half");
+    assert_eq!(world.io.conns[&client].closed, Some(Close::Cut));
     let (client, server) = relayed(&mut world);
     world.data(client, b"half");
     world.reset(client);
-    assert_eq!(world.io.conns[&server].closed, Some(Close::Reset));
+    assert_eq!(world.io.conns[&server].closed, Some(Close::Cut));
+    world.assert_at_rest();
+}
+
+/// It has been sent nothing.
+#[test]
+fn a_connect_in_progress_is_given_up_when_the_client_resets() {
+    let mut world = tcp_world(1, Limits::default());
+    let client = world.client();
+    world.data(client, b"held");
+    world.reset(client);
+    let server = world.server_ids()[0];
+    assert_eq!((world.io.conns[&server].closed, out(&world, server)), (Some(Close::Reset), &b""[..]));
     world.assert_at_rest();
 }
 
@@ -298,4 +313,130 @@ fn a_removed_virtual_server_leaves_its_connections_alone() {
     world.data(client, b"still");
     assert_eq!(out(&world, server), b"still");
     assert_eq!(world.try_client(), None);
+}
+
+/// `spec/methods.md` ruling 11: on the service, on the group, or for all of TCP by `ns param -tcpCIP`; not by `-cip`
+/// there, which is about requests. The bytes themselves are proved beside the code that writes them.
+#[test]
+fn a_tcp_service_is_told_the_client_by_a_prefix_where_that_is_configured() {
+    let prefix_of = |lines: &str, options: &str| {
+        let text = format!(
+            "enable ns feature LB\n{lines}add lb vserver vs TCP 127.0.0.1 80\nadd serviceGroup g TCP {options}\n\
+             bind serviceGroup g 127.0.0.1 8001\nbind lb vserver vs g\n"
+        );
+        let of_group = read(text.as_bytes(), "ns.conf").config;
+        let of_service = read(
+            text.replace("serviceGroup g TCP", "service s 127.0.0.1 TCP 8001")
+                .replace("bind serviceGroup g 127.0.0.1 8001\n", "")
+                .replace("vs g", "vs s")
+                .as_bytes(),
+            "ns.conf",
+        )
+        .config;
+        let seen = [of_group, of_service].map(|config| {
+            let mut world = World::of(&config, Limits::default());
+            world.io.local = Some(([10, 0, 0, 1], 8080).into());
+            let client = world.client();
+            world.data(client, b"held");
+            world.connects(Connects::Succeed);
+            let server = world.server_ids()[0];
+            world.data(client, b"more");
+            let sent = out(&world, server).to_vec();
+            assert!(sent.ends_with(b"heldmore"), "{sent:?}");
+            let bytes = &world.services[0].traffic.request_bytes;
+            assert_eq!(bytes.load(Relaxed), sent.len() as u64, "what the service is sent");
+            sent[..sent.len() - 8].to_vec()
+        });
+        assert_eq!(seen[0], seen[1], "service and group");
+        seen[0].clone()
+    };
+    assert_eq!(prefix_of("", ""), b"");
+    assert_eq!(prefix_of("set ns param -cip ENABLED 5\n", ""), b"");
+    let prefix = prefix_of("", "-cip ENABLED 16909060");
+    assert_eq!((prefix.len(), &prefix[..13]), (52, &[1, 2, 3, 4, 0, 0, 0, 52, 0, 1, 0, 40, 0x45][..]));
+    // Addresses and ports: the client of `World::client`, and what it connected to.
+    assert_eq!(prefix[24..36], [127, 0, 0, 9, 10, 0, 0, 1, 3, 0xe7, 0x1f, 0x90]);
+    assert_eq!(prefix_of("set ns param -tcpCIP ENABLED -cip DISABLED 16909060\n", ""), prefix);
+    assert_eq!(prefix_of("set ns param -cip DISABLED 16909060\n", "-cip ENABLED"), prefix);
+}
+
+#[test]
+fn a_service_that_speaks_first_has_the_prefix_before() {
+    let mut world = World::of(&tcp_config(1, "-cip ENABLED 1", ""), Limits::default());
+    let (client, server) = relayed(&mut world);
+    assert_eq!(out(&world, server).len(), 52, "before a byte of the client's");
+    world.data(server, b"220");
+    assert_eq!(out(&world, client), b"220");
+}
+
+/// One record for each connection, and what ended it.
+#[test]
+fn each_connection_has_a_record() {
+    let limits = Limits { logged_line_bytes: 100, ..Limits::default() };
+    let cause = |act: &dyn Fn(&mut World)| {
+        let mut world = World::of(&tcp_config(2, "-svrTimeout 100", "-lbMethod ROUNDROBIN"), limits.clone());
+        act(&mut world);
+        assert_eq!(world.io.records.len(), 1, "{:?}", world.io.records);
+        world.io.records.remove(0)
+    };
+    let closed = cause(&|world| {
+        let client = world.client();
+        world.connects(Connects::Refuse(8_001));
+        let server = *world.server_ids().last().unwrap();
+        world.pass(5_000_000);
+        world.data(client, b"12345");
+        world.data(server, b"123");
+        world.end(client);
+        world.end(server);
+    });
+    let expected = Logged {
+        vserver: "vs".into(),
+        service: Some("s2".into()),
+        reason: Some("startup round robin"),
+        client: ([127, 0, 0, 9], 999).into(),
+        line: String::new(),
+        status: None,
+        duration_us: 5_000_000,
+        ttfb_us: None,
+        received_bytes: 5,
+        sent_bytes: 3,
+        retries: 1,
+        cause: Cause::Closed,
+    };
+    assert_eq!(Logged { reason: expected.reason, ..closed }, expected);
+    let of = |act: &dyn Fn(&mut World)| cause(act).cause;
+    assert_eq!(
+        of(&|world| {
+            let (client, _) = relayed(world);
+            world.reset(client)
+        }),
+        Cause::ClientReset
+    );
+    assert_eq!(
+        of(&|world| {
+            let (_, server) = relayed(world);
+            world.reset(server)
+        }),
+        Cause::ServiceReset
+    );
+    assert_eq!(
+        of(&|world| {
+            relayed(world);
+            world.pass(101_000_000)
+        }),
+        Cause::ServiceTimeout
+    );
+    let none_up = |world: &mut World| {
+        let now = Time::from_us(world.io.now);
+        world.services.iter().for_each(|service| service.set_state(State::Down, now));
+        world.services[0].set_state(State::Up, now);
+    };
+    assert_eq!(
+        of(&|world| {
+            none_up(world);
+            world.client();
+            world.connects(Connects::Refuse(8_001));
+        }),
+        Cause::ConnectFailed
+    );
 }

@@ -49,6 +49,8 @@ pub struct Sockets {
     /// Connections whose peer takes nothing.
     pub stuck: BTreeSet<ConnId>,
     pub now_calls: usize,
+    /// What clients have connected to, if that is known.
+    pub local: Option<SocketAddr>,
     /// The records of what is over, if the engine was asked for them.
     pub records: Vec<Logged>,
 }
@@ -115,6 +117,11 @@ impl Io for Sockets {
     fn acknowledged(&mut self, id: ConnId) -> u64 {
         let conn = self.live(id);
         (conn.out.len() - conn.queued) as u64
+    }
+
+    fn local(&mut self, id: ConnId) -> Option<SocketAddr> {
+        assert_eq!(self.live(id).to, None, "asked of clients only");
+        self.local
     }
 
     fn packets(&mut self, id: ConnId) -> u64 {

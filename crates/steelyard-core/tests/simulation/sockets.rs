@@ -132,7 +132,7 @@ impl Io for Sockets<'_> {
         let planted = books.planted;
         match how {
             Close::Reset if planted == Planted::ResetAsEnd && client.is_some() => drop(net.close(flow, side)),
-            Close::Reset => net.reset(flow, side),
+            Close::Reset | Close::Cut => net.reset(flow, side),
             Close::Graceful if client.is_none() && planted == Planted::LeftOpen => {}
             // As the worker: what was wholly sent, to a peer that has ended or a service, is closed at once.
             Close::Graceful if ended || client.is_none() => drop(net.close(flow, side)),

@@ -183,6 +183,7 @@ const PROOFS: &[(&str, &str, &str)] = &[
     ("serviceGroup", "CKA", "cka_keeps_the_client_where_only_the_close_ends_an_answer"),
     ("service", "svrTimeout", "svr_timeout_bounds_an_answer_and_an_idle_connection"),
     ("serviceGroup", "svrTimeout", "svr_timeout_bounds_an_answer_and_an_idle_connection"),
+    ("ns param", "tcpCIP", "a_tcp_service_is_told_the_client_by_a_prefix_where_that_is_configured"),
     ("service", "maxReq", "a_connection_carries_no_more_requests_than_max_req"),
     ("serviceGroup", "maxReq", "a_connection_carries_no_more_requests_than_max_req"),
     ("ns param", "maxReq", "a_connection_carries_no_more_requests_than_max_req"),

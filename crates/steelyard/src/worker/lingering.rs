@@ -1,11 +1,11 @@
 //! Connections that the engine is done with and the peer is not: the rest of the queue is sent, then FIN, then what
 //! still arrives is read and dropped, so that no RST destroys the last answer before the peer has read it (RFC 9112
-//! 9.6).
+//! 9.6). One that is cut ends by RST instead, once the peer has acknowledged all: an RST that overtakes bytes destroys them.
 //!
 //! Everything here has a bound: number, time and bytes.
 
 use std::collections::VecDeque;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
@@ -14,8 +14,10 @@ use slab::Slab;
 use steelyard_core::proxy::io::ConnId;
 use steelyard_core::time::{MILLISECOND_US, SECOND_US, Time};
 
+use super::options::reset;
 use super::sending::send_queue;
 use super::source::Source;
+use super::sys;
 
 /// The lingering connections of one worker.
 #[derive(Default)]
@@ -26,8 +28,28 @@ pub(super) struct Lingering {
     next_look: Option<Time>,
 }
 
+/// How a lingering connection ends once all is sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    Fin,
+    /// RST, once all is acknowledged.
+    Reset,
+}
+
+/// What the engine leaves behind.
+pub(super) struct Left {
+    pub fd: OwnedFd,
+    /// Still to be sent.
+    pub queue: VecDeque<u8>,
+    pub ending: Ending,
+}
+
 struct Closing {
     generation: u32,
+    ending: Ending,
+    /// When it is looked at whether all is acknowledged, which no event announces, and how long after that again.
+    look_at: Time,
+    look_us: u64,
     fd: OwnedFd,
     queue: VecDeque<u8>,
     /// Moves with progress.
@@ -40,13 +62,14 @@ struct Closing {
 
 impl Lingering {
     /// Sees a connection to its end.
-    pub fn add(&mut self, epoll: &OwnedFd, fd: OwnedFd, queue: VecDeque<u8>, now: Time) {
+    pub fn add(&mut self, epoll: &OwnedFd, left: Left, now: Time) {
+        let Left { fd, queue, ending } = left;
         if self.list.len() >= MOST {
-            return;
+            return end(fd, ending);
         }
         self.generation = self.generation.wrapping_add(1);
         let generation = self.generation;
-        if queue.is_empty() {
+        if queue.is_empty() && ending == Ending::Fin {
             let _ = rustix::net::shutdown(&fd, Shutdown::Write);
         }
         let entry = self.list.vacant_entry();
@@ -54,11 +77,23 @@ impl Lingering {
         // A changed registration reports what is readable already, so no edge is lost.
         let data = EventData::new_u64(Source::Lingering(id).to_bits());
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
-        if epoll::modify(epoll, &fd, data, flags).is_ok() {
-            let (idle_until, ends_at) = (now.plus_us(IDLE_US), now.plus_us(TOTAL_US));
-            entry.insert(Closing { generation, fd, queue, idle_until, ends_at, allowance: MOST_DROPPED });
-            self.next_look.get_or_insert(now.plus_us(LOOK_US));
+        if epoll::modify(epoll, &fd, data, flags).is_err() {
+            return end(fd, ending);
         }
+        let look_us = if ending == Ending::Reset { FIRST_LOOK_US } else { LOOK_US };
+        entry.insert(Closing {
+            generation,
+            ending,
+            look_at: now.plus_us(look_us),
+            look_us,
+            fd,
+            queue,
+            idle_until: now.plus_us(IDLE_US),
+            ends_at: now.plus_us(TOTAL_US),
+            allowance: MOST_DROPPED,
+        });
+        let look_at = now.plus_us(look_us);
+        self.next_look = Some(self.next_look.map_or(look_at, |next| next.min(look_at)));
     }
 
     /// Carries on with one that has an event. `scratch` is written to.
@@ -68,7 +103,8 @@ impl Lingering {
             return;
         };
         if closing.advance(scratch, now) == Progress::Over {
-            self.list.remove(index);
+            let closing = self.list.remove(index);
+            end(closing.fd, closing.ending);
         }
     }
 
@@ -77,8 +113,24 @@ impl Lingering {
         if self.next_look.is_none_or(|t| t > now) {
             return;
         }
-        self.list.retain(|_, closing| closing.idle_until > now && closing.ends_at > now);
-        self.next_look = if self.list.is_empty() { None } else { Some(now.plus_us(LOOK_US)) };
+        let mut over = Vec::new();
+        let mut next: Option<Time> = None;
+        for (index, closing) in &mut self.list {
+            if closing.idle_until <= now || closing.ends_at <= now || closing.is_acknowledged() {
+                over.push(index);
+                continue;
+            }
+            if closing.look_at <= now {
+                closing.look_us = (closing.look_us * 2).min(LOOK_US);
+                closing.look_at = now.plus_us(closing.look_us);
+            }
+            next = Some(next.map_or(closing.look_at, |next| next.min(closing.look_at)));
+        }
+        self.next_look = next;
+        for index in over {
+            let closing = self.list.remove(index);
+            end(closing.fd, closing.ending);
+        }
     }
 
     /// When `expire` has something to do.
@@ -98,13 +150,27 @@ enum Progress {
     Over,
 }
 
+fn end(fd: OwnedFd, ending: Ending) {
+    match ending {
+        Ending::Fin => drop(fd),
+        Ending::Reset => reset(fd),
+    }
+}
+
 impl Closing {
+    /// Is it to be reset, and does the peer have all that came before?
+    fn is_acknowledged(&self) -> bool {
+        self.ending == Ending::Reset && self.queue.is_empty() && sys::unacknowledged(self.fd.as_fd()) == 0
+    }
+
     fn advance(&mut self, scratch: &mut [u8], now: Time) -> Progress {
         self.idle_until = now.plus_us(IDLE_US);
         if !self.queue.is_empty() {
             match send_queue(&self.fd, &mut self.queue) {
-                Ok(true) => drop(rustix::net::shutdown(&self.fd, Shutdown::Write)),
-                Ok(false) => {}
+                Ok(true) if self.ending == Ending::Fin => {
+                    let _ = rustix::net::shutdown(&self.fd, Shutdown::Write);
+                }
+                Ok(_) => {}
                 Err(_) => return Progress::Over,
             }
         }
@@ -118,11 +184,13 @@ impl Closing {
                 Ok((0, _)) => break,
                 Ok((read, _)) if read <= self.allowance => self.allowance -= read,
                 Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) if self.is_acknowledged() => return Progress::Over,
                 Err(Errno::AGAIN) => return Progress::Continues,
                 Ok(_) | Err(_) => return Progress::Over,
             }
         }
-        if self.queue.is_empty() { Progress::Over } else { Progress::Continues }
+        let over = self.queue.is_empty() && (self.ending == Ending::Fin || self.is_acknowledged());
+        if over { Progress::Over } else { Progress::Continues }
     }
 }
 
@@ -136,3 +204,6 @@ const TOTAL_US: u64 = 30 * SECOND_US;
 const MOST_DROPPED: usize = 64 << 20;
 /// How often the list is looked through.
 const LOOK_US: u64 = 500 * MILLISECOND_US;
+/// How soon after the cut of a connection it is looked at whether all is acknowledged; each further look waits twice as
+/// long as the one before.
+const FIRST_LOOK_US: u64 = MILLISECOND_US;

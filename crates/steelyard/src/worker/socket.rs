@@ -16,7 +16,7 @@ use steelyard_core::proxy::io::{Close, ConnId, Gone, Io};
 use steelyard_core::proxy::record::Record;
 use steelyard_core::time::Time;
 
-use super::lingering::Lingering;
+use super::lingering::{Ending, Left, Lingering};
 use super::options::{leave_from, prepare, reset, server_congestion};
 use super::sending::{send_all, send_queue};
 use super::source::Source;
@@ -53,6 +53,13 @@ struct Socket {
     /// Is in the ready list.
     listed: bool,
     queue: VecDeque<u8>,
+}
+
+impl Socket {
+    /// Does the peer have all that it was sent?
+    fn is_acknowledged(&self) -> bool {
+        self.queue.is_empty() && sys::unacknowledged(self.fd.as_fd()) == 0
+    }
 }
 
 /// What reading a connection once came to.
@@ -381,16 +388,23 @@ impl Io for Sockets {
         let peer_done = socket.ended || socket.side == Side::Server;
         match how {
             Close::Reset => reset(socket.fd),
+            Close::Cut if socket.broken || socket.is_acknowledged() => reset(socket.fd),
             Close::Graceful if socket.broken || (socket.queue.is_empty() && peer_done) => drop(socket.fd),
-            Close::Graceful => {
+            Close::Graceful | Close::Cut => {
+                let ending = if how == Close::Cut { Ending::Reset } else { Ending::Fin };
                 let now = self.clock.now();
-                self.lingering.add(&self.epoll, socket.fd, socket.queue, now);
+                self.lingering.add(&self.epoll, Left { fd: socket.fd, queue: socket.queue, ending }, now);
             }
         }
     }
 
     fn acknowledged(&mut self, id: ConnId) -> u64 {
         self.socket(id).map_or(0, |socket| sys::tcp_acknowledged(socket.fd.as_fd()))
+    }
+
+    fn local(&mut self, id: ConnId) -> Option<SocketAddr> {
+        let address = SocketAddr::try_from(rustix::net::getsockname(&self.socket(id)?.fd).ok()?).ok()?;
+        Some(SocketAddr::new(address.ip().to_canonical(), address.port()))
     }
 
     fn packets(&mut self, id: ConnId) -> u64 {

@@ -35,6 +35,15 @@ fn tcp_info(socket: BorrowedFd<'_>) -> Option<libc::tcp_info> {
     (result == 0).then(|| unsafe { info.assume_init() })
 }
 
+/// Bytes that the peer has not acknowledged yet, a FIN included; 0 when the kernel does not say.
+pub(super) fn unacknowledged(socket: BorrowedFd<'_>) -> usize {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: this request writes one `int`, which `bytes` is and which outlives the call; the descriptor is open because
+    // it is borrowed.
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+    if result == 0 { usize::try_from(bytes).unwrap_or(0) } else { 0 }
+}
+
 /// Leaves the choice of a port to `connect` when the socket is bound to an address alone (`IP_BIND_ADDRESS_NO_PORT`, for
 /// IPv6 too).
 pub(super) fn bind_address_no_port(socket: BorrowedFd<'_>) -> io::Result<()> {

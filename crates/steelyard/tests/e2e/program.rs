@@ -192,6 +192,15 @@ impl Program {
         });
     }
 
+    /// CPU time that it has used, in milliseconds.
+    pub fn cpu_ms(&self) -> u64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        let fields = stat.rsplit_once(") ").unwrap().1;
+        let ticks: u64 = fields.split(' ').skip(11).take(2).map(|n| n.parse::<u64>().unwrap()).sum();
+        // USER_HZ is 100 on every Linux of today.
+        ticks * 10
+    }
+
     /// Resident memory in KiB.
     pub fn resident_kib(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();

@@ -244,7 +244,6 @@ const NS_PARAM: Sentences = &[
         "connections to services are not limited in number",
         &["maxconn", "grantquotamaxclient", "exclusivequotamaxclient"],
     ),
-    ("TCP services are not told the client's address", &["tcpcip"]),
     ("persistence is not carried", &["cookieversion", "securecookie"]),
     ("the host finds out the path MTU", &["pmtumin", "pmtutimeout", "ipttl"]),
     (
