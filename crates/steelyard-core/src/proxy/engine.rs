@@ -12,6 +12,7 @@ use crate::proxy::parts::{Context, Parts, count};
 use crate::proxy::session::{Client, Fate, Session};
 use crate::proxy::table::{Side, Table, side};
 use crate::proxy::transaction::Loss;
+use crate::service::Service;
 use crate::service::waker::Waker;
 use crate::snapshot::Snapshot;
 use crate::sync::Arc;
@@ -84,6 +85,11 @@ impl Engine {
     /// What the waiter of this name waits for may be there; the name is the waker's.
     pub fn granted(&mut self, waiter: u64, io: &mut impl Io) {
         self.with(ConnId::from_bits(waiter), io, |session, cx| session.granted(cx));
+    }
+
+    /// Somebody at another engine waits to connect to `service`: an idle connection to it is closed here, if there is one.
+    pub fn asked_back(&mut self, service: &Arc<Service>, io: &mut impl Io) {
+        Context { parts: &mut self.parts, io }.give_way(service);
     }
 
     /// The connect that was asked for has succeeded.

@@ -8,6 +8,7 @@ use crate::proxy::pool::{Idle, Pool};
 use crate::proxy::table::{Side, Table};
 use crate::proxy::transaction::{Given, Reuse};
 use crate::service::Service;
+use crate::service::permits::Claim;
 use crate::service::source::SourceAddress;
 use crate::service::waker::{Caller, Waker};
 use crate::sync::{Arc, AtomicU64, Ordering};
@@ -52,6 +53,16 @@ pub struct Route<'a> {
     pub service: &'a Arc<Service>,
     /// From which address.
     pub from: SourceAddress,
+    /// `maxClient`: how many connections to it may be open.
+    pub most: Option<u32>,
+}
+
+/// A connection for a session, or the wait for one.
+pub enum Obtained {
+    /// This one.
+    Connection(ConnId),
+    /// As many are open as may: the session is woken when it may open one.
+    Wait(Claim),
 }
 
 /// What an event is handled with.
@@ -101,8 +112,8 @@ impl Parts {
 
 impl<I: Io> Context<'_, I> {
     /// A connection for the session `user`: an idle one if `reuse` and the pool allow it.
-    pub fn obtain(&mut self, route: Route<'_>, reuse: Reuse, user: ConnId, now: Time) -> ConnId {
-        let Route { service, from } = route;
+    pub fn obtain(&mut self, route: Route<'_>, reuse: Reuse, user: ConnId, now: Time) -> Obtained {
+        let Route { service, from, most } = route;
         if let Reuse::IdleSince(after) = reuse
             && let Some(id) = self.parts.pool.take(service, from, after)
             && let Some(server) = self.parts.servers.find(id)
@@ -112,12 +123,50 @@ impl<I: Io> Context<'_, I> {
             server.requests = server.requests.saturating_add(1);
             self.parts.wheel.touch(&server.timer, Time::NEVER);
             service.traffic.idle_connections.fetch_sub(1, Ordering::Relaxed);
-            return id;
+            return Obtained::Connection(id);
         }
-        self.open(route, user, now)
+        match most {
+            Some(most) if !service.permits.take(Some(most)) => self.claim(route, most, user, now),
+            Some(_) => Obtained::Connection(self.open(route, user, now)),
+            None => {
+                service.permits.take(None);
+                Obtained::Connection(self.open(route, user, now))
+            }
+        }
     }
 
-    fn open(&mut self, Route { service, from }: Route<'_>, user: ConnId, now: Time) -> ConnId {
+    /// As many connections to the service are open as may. Of these one that lies idle here gives way; else those of
+    /// other engines are asked for one.
+    fn claim(&mut self, route: Route<'_>, most: u32, user: ConnId, now: Time) -> Obtained {
+        let service = route.service;
+        // One is enough, unless the limit was lowered.
+        while let Some(idle) = self.parts.pool.oldest(service) {
+            self.discard(idle, Close::Graceful);
+            if service.permits.take(Some(most)) {
+                return Obtained::Connection(self.open(route, user, now));
+            }
+        }
+        let caller = Caller { waker: &self.parts.waker, id: user.to_bits() };
+        let claim = service.permits.claim(most, caller);
+        if claim.take() {
+            return Obtained::Connection(self.open(route, user, now));
+        }
+        self.parts.waker.ask_back(service);
+        Obtained::Wait(claim)
+    }
+
+    /// Somebody at another engine waits for a permit to connect to `service`: an idle connection here gives way.
+    pub fn give_way(&mut self, service: &Arc<Service>) {
+        while service.permits.is_wanted()
+            && let Some(idle) = self.parts.pool.oldest(service)
+        {
+            self.discard(idle, Close::Graceful);
+        }
+    }
+
+    /// Opens a connection for which there is a permit.
+    pub fn open(&mut self, route: Route<'_>, user: ConnId, now: Time) -> ConnId {
+        let Route { service, from, .. } = route;
         let Parts { servers, wheel, limits, .. } = &mut *self.parts;
         let id = servers.insert(|id| Server {
             user: Some(user),
@@ -154,7 +203,9 @@ impl<I: Io> Context<'_, I> {
         let Parts { servers, wheel, limits, pool, .. } = &mut *self.parts;
         let Some(server) = servers.find(id) else { return };
         server.user = None;
-        if pool.put(&server.service, Idle { id, from: server.from, since: now }, limits) {
+        if !server.service.permits.is_wanted()
+            && pool.put(&server.service, Idle { id, from: server.from, since: now }, limits)
+        {
             wheel.touch(&server.timer, now.plus_us(idle_us.min(limits.idle_server_us)));
             server.service.traffic.idle_connections.fetch_add(1, Ordering::Relaxed);
         } else {
@@ -164,8 +215,10 @@ impl<I: Io> Context<'_, I> {
 
     /// Closes `id`, idle or in use.
     pub fn discard(&mut self, id: ConnId, how: Close) {
-        if self.forget(id).is_some() {
+        if self.parts.servers.find(id).is_some() {
+            // Whoever gets its permit must not be faster than the close.
             self.io.close(id, how);
+            self.forget(id);
         }
     }
 
@@ -176,6 +229,7 @@ impl<I: Io> Context<'_, I> {
             server.service.traffic.idle_connections.fetch_sub(1, Ordering::Relaxed);
         }
         server.service.traffic.connections.fetch_sub(1, Ordering::Relaxed);
+        server.service.permits.give_back();
         self.parts.wheel.cancel(server.timer);
         Some(server.user)
     }

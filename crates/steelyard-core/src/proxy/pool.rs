@@ -84,6 +84,11 @@ impl Pool {
         true
     }
 
+    /// The connection to `service` that has been idle longest.
+    pub fn oldest(&self, service: &Arc<Service>) -> Option<ConnId> {
+        self.stacks.get(&key(service))?.idle.first().map(|idle| idle.id)
+    }
+
     /// The idle connections to services for which `keep` is false.
     pub fn unwanted(&self, keep: impl Fn(&Arc<Service>) -> bool) -> Vec<ConnId> {
         let unwanted = self.stacks.values().filter(|stack| !keep(&stack.service));

@@ -8,10 +8,11 @@ use std::net::SocketAddr;
 
 use crate::proxy::client_ip;
 use crate::proxy::io::{Close, ConnId, Gone, Io};
-use crate::proxy::parts::{Context, Route, count};
+use crate::proxy::parts::{Context, Obtained, Route, count};
 use crate::proxy::record::{Cause, Draft, Party};
 use crate::proxy::session::{Client, Fate};
 use crate::proxy::transaction::{Loss, Next, Repeat, Reuse, Start, Transaction};
+use crate::service::permits::Claim;
 use crate::sync::{Arc, Ordering};
 use crate::time::{MILLISECOND_US, SECOND_US, Time};
 use crate::timer::Timer;
@@ -32,6 +33,8 @@ pub struct Session {
     transaction: Transaction,
     draft: Draft,
     server: Option<ConnId>,
+    /// The wait for a permit to connect.
+    claim: Option<Claim>,
     /// The connect has succeeded.
     open: bool,
     /// No service has room yet.
@@ -70,6 +73,7 @@ impl Session {
             transaction: Transaction::default(),
             draft: Draft::default(),
             server: None,
+            claim: None,
             open: false,
             waits: false,
             held: Vec::new(),
@@ -128,11 +132,19 @@ impl Session {
     /// The wait may be over.
     pub fn granted(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
         let now = cx.io.now();
+        if let Some(claim) = &self.claim {
+            if claim.take() {
+                self.claim = None;
+                if let Some(server) = self.route().map(|route| cx.open(route, self.id, now)) {
+                    self.connecting(server, now, cx);
+                }
+            }
+            return Fate::Lives;
+        }
         let given = cx.parts.given(&self.serving, self.id, now);
         match self.transaction.granted(&given) {
             None => Fate::Lives,
             Some(Ok(_)) => {
-                self.waits = false;
                 self.connect(now, cx);
                 Fate::Lives
             }
@@ -260,6 +272,9 @@ impl Session {
 
     /// Both have been silent for too long. A FIN would say that all was sent.
     pub fn expired(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        if self.claim.take().is_some() {
+            return self.server_gone(Loss::ConnectFailed, cx);
+        }
         let service_us = self.transaction.server_patience_us();
         let cause = match self.waits {
             true => Cause::SurgeTimeout,
@@ -281,10 +296,28 @@ impl Session {
         Fate::Lives
     }
 
-    fn connect(&mut self, now: Time, cx: &mut Context<'_, impl Io>) {
-        let Some(service) = self.transaction.service() else { return };
+    fn route(&self) -> Option<Route<'_>> {
+        let service = self.transaction.service()?;
         let from = service.source.address(&self.serving.live.source, service.address().ip());
-        self.server = Some(cx.obtain(Route { service, from }, Reuse::Fresh, self.id, now));
+        Some(Route { service, from, most: self.transaction.terms()?.max_client })
+    }
+
+    /// Connects to the service, or waits until that is permitted: no longer than a connect may take.
+    fn connect(&mut self, now: Time, cx: &mut Context<'_, impl Io>) {
+        let Some(route) = self.route() else { return };
+        match cx.obtain(route, Reuse::Fresh, self.id, now) {
+            Obtained::Connection(server) => self.connecting(server, now, cx),
+            Obtained::Wait(claim) => {
+                self.claim = Some(claim);
+                self.waits = true;
+                cx.parts.wheel.touch(&self.timer, now.plus_us(cx.parts.limits.connect_us));
+            }
+        }
+    }
+
+    fn connecting(&mut self, server: ConnId, now: Time, cx: &mut Context<'_, impl Io>) {
+        self.server = Some(server);
+        self.waits = false;
         self.patience_us = self.client_us().min(self.transaction.server_patience_us());
         self.touch(now, cx);
     }
@@ -381,6 +414,7 @@ impl Session {
         let now = cx.io.now();
         let party = Party { vserver: &self.vserver, client: self.peer, transaction: &self.transaction };
         self.draft.close(&party, cause, now, cx);
+        self.claim = None;
         self.transaction.end();
         cx.parts.give(&mut self.held);
         self.vserver.live.connections.fetch_sub(1, Ordering::Relaxed);

@@ -4,6 +4,7 @@
 //! Never chooses; tells those who do (through [`Watch`]) that something their keys depend on has changed.
 
 pub mod hot;
+pub mod permits;
 pub mod source;
 pub mod terms;
 pub mod waker;
@@ -11,6 +12,7 @@ pub mod waker;
 use std::net::SocketAddr;
 
 use self::hot::{Hot, Lines};
+use self::permits::Permits;
 use self::source::Source;
 use crate::sync::{Arc, AtomicU64, Mutex, MutexGuard, Ordering, fence};
 use crate::time::Time;
@@ -154,6 +156,8 @@ pub struct Service {
     hot: Hot,
     /// Counters for `stat` and for the windowed methods.
     pub traffic: Arc<Traffic>,
+    /// Its open connections, as far as their number is limited.
+    pub permits: Arc<Permits>,
     /// Where connections to it leave from.
     pub source: Source,
     name: Box<str>,
@@ -178,6 +182,7 @@ impl Service {
         Service {
             hot,
             traffic: Arc::default(),
+            permits: Arc::default(),
             source: Source::default(),
             name: name.into(),
             address,

@@ -2,12 +2,19 @@
 //!
 //! Only tells: what there is lies where the waiter left its name.
 
+use super::Service;
 use crate::sync::Arc;
 
 /// Tells one engine. Called from any thread, with locks of others held by nobody.
 pub trait Waker: Send + Sync {
     /// What `waiter` waits for may be there: it is to look.
     fn wake(&self, waiter: u64);
+
+    /// Somebody at this engine waits for a permit to connect to `service`: every other engine is to close an idle
+    /// connection to it. Nothing where there is no other.
+    fn ask_back(&self, service: &Arc<Service>) {
+        let _ = service;
+    }
 }
 
 /// Somebody who may have to wait.

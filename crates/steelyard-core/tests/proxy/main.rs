@@ -7,6 +7,7 @@ mod cost;
 mod failures;
 mod keep_alive;
 mod message;
+mod permits;
 mod properties;
 mod record;
 mod slow;

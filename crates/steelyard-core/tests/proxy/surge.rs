@@ -13,7 +13,7 @@ use crate::tcp::tcp_config;
 use crate::world::{Act, Connects, World, config, echo, get};
 
 /// `count` services that take `max_client` connections each.
-fn limited(count: u16, max_client: u32) -> Config {
+pub fn limited(count: u16, max_client: u32) -> Config {
     let plain = config(count);
     Config {
         services: plain.services.iter().map(|s| config::Service { max_client, ..s.clone() }).collect(),

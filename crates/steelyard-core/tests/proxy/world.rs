@@ -154,13 +154,17 @@ impl Sockets {
     }
 }
 
-/// Who is to be woken, as a worker's mailbox has it.
+/// Who is to be woken, as a worker's mailbox has it, and of which services other engines are asked for a connection.
 #[derive(Default)]
-pub struct Woken(Mutex<VecDeque<u64>>);
+pub struct Woken(Mutex<VecDeque<u64>>, pub Mutex<Vec<Arc<Service>>>);
 
 impl Waker for Woken {
     fn wake(&self, waiter: u64) {
         self.0.lock().unwrap().push_back(waiter);
+    }
+
+    fn ask_back(&self, service: &Arc<Service>) {
+        self.1.lock().unwrap().push(Arc::clone(service));
     }
 }
 
@@ -218,6 +222,14 @@ impl World {
         let engine = Engine::new(limits, Arc::clone(&snapshot), Arc::clone(&woken) as Arc<dyn Waker>);
         let io = Sockets { now: 1_000_000, ..Sockets::default() };
         World { woken, engine, io, snapshot, services }
+    }
+
+    /// Another engine for the same services.
+    pub fn beside(&self, limits: Limits) -> World {
+        let woken = Arc::new(Woken::default());
+        let engine = Engine::new(limits, Arc::clone(&self.snapshot), Arc::clone(&woken) as Arc<dyn Waker>);
+        let io = Sockets { now: self.io.now, ..Sockets::default() };
+        World { woken, engine, io, snapshot: Arc::clone(&self.snapshot), services: self.services.clone() }
     }
 
     pub fn client(&mut self) -> ConnId {
@@ -395,6 +407,10 @@ impl World {
         }
         let live = &self.snapshot.vserver("vs").unwrap().live;
         assert_eq!(live.connections.load(Ordering::Relaxed), self.engine.clients() as u64);
+        for service in &self.services {
+            let connections = service.traffic.connections.load(Ordering::Relaxed);
+            assert_eq!(service.permits.open(), connections, "permits of {}", service.name());
+        }
         let sum = |f: fn(&Service) -> u64| self.services.iter().map(|s| f(s)).sum::<u64>();
         let servers = sum(|s| s.traffic.connections.load(Ordering::Relaxed));
         let idle = sum(|s| s.traffic.idle_connections.load(Ordering::Relaxed));

@@ -14,12 +14,11 @@ use rustix::io::Errno;
 use steelyard_core::proxy::engine::Engine;
 use steelyard_core::proxy::io::{ConnId, Gone, Io};
 use steelyard_core::proxy::limits::Limits;
-use steelyard_core::service::waker::Waker;
 use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::{MILLISECOND_US, Time};
 
 use super::listener::{Accepted, Listeners};
-use super::mailbox::{Mailbox, Message};
+use super::mailbox::{Mailbox, Message, Post};
 use super::options::reset;
 use super::socket::{BULK_READ_BYTES, Flush, Read, Sockets};
 use super::source::Source;
@@ -43,7 +42,7 @@ pub(super) struct Worker {
 pub(super) struct Equipment {
     pub limits: Limits,
     pub clock: Clock,
-    pub mailbox: Arc<Mailbox>,
+    pub post: Post,
     pub counters: Arc<Counters>,
     pub pulse: Arc<Pulse>,
     /// Its end of the access log, if there is one.
@@ -52,16 +51,13 @@ pub(super) struct Equipment {
 
 impl Worker {
     pub fn new(equipment: Equipment) -> io::Result<Worker> {
-        let Equipment { limits, clock, mailbox, counters, pulse, log } = equipment;
+        let Equipment { limits, clock, post, counters, pulse, log } = equipment;
         let sockets = Sockets::new(clock, log)?;
+        let mailbox = Arc::clone(post.own());
         let data = EventData::new_u64(Source::Mailbox.to_bits());
         epoll::add(sockets.epoll(), &mailbox, data, EventFlags::IN)?;
         Ok(Worker {
-            engine: Engine::new(
-                limits,
-                Arc::new(Snapshot::default()),
-                Arc::clone(&mailbox) as Arc<dyn Waker>,
-            ),
+            engine: Engine::new(limits, Arc::new(Snapshot::default()), Arc::new(post)),
             sockets,
             listeners: Listeners::new(counters),
             mailbox,
@@ -212,6 +208,7 @@ impl Worker {
                     self.listeners.adopt(self.sockets.epoll(), opened, &names, now);
                 }
                 Message::Granted(waiter) => self.engine.granted(waiter, &mut self.sockets),
+                Message::AskedBack(service) => self.engine.asked_back(&service, &mut self.sockets),
                 Message::Stop { grace_us } => {
                     self.listeners.close_all(now);
                     self.stop = Some(Stop { ends_at: now.plus_us(grace_us), clients: Clients::Served });

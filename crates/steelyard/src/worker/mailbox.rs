@@ -9,6 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::event::{EventfdFlags, eventfd};
+use steelyard_core::service::Service;
 use steelyard_core::service::waker::Waker;
 use steelyard_core::snapshot::Snapshot;
 
@@ -28,6 +29,8 @@ pub(super) enum Message {
     Stop { grace_us: u64 },
     /// What this waiter waits for may be there.
     Granted(u64),
+    /// Another worker waits to connect to this service: an idle connection to it is to be closed.
+    AskedBack(Arc<Service>),
 }
 
 /// One worker's mailbox.
@@ -56,10 +59,30 @@ impl Mailbox {
     }
 }
 
-/// Each waiter is told once for each wait, so what it finds here is bounded by the clients.
-impl Waker for Mailbox {
+/// The mailboxes of all workers, as one of them has them.
+pub(super) struct Post {
+    pub all: Arc<[Arc<Mailbox>]>,
+    pub own: usize,
+}
+
+impl Post {
+    pub fn own(&self) -> &Arc<Mailbox> {
+        &self.all[self.own]
+    }
+}
+
+/// Each waiter is told, and asks the others, once for each wait: what lies in a mailbox is bounded by the clients.
+impl Waker for Post {
     fn wake(&self, waiter: u64) {
-        self.post(Message::Granted(waiter));
+        self.own().post(Message::Granted(waiter));
+    }
+
+    fn ask_back(&self, service: &Arc<Service>) {
+        for (at, mailbox) in self.all.iter().enumerate() {
+            if at != self.own {
+                mailbox.post(Message::AskedBack(Arc::clone(service)));
+            }
+        }
     }
 }
 

@@ -33,7 +33,7 @@ use steelyard_core::time::Time;
 
 use crate::access_log::Sink;
 use driver::{Equipment, Worker};
-use mailbox::{Listen, Mailbox, Message};
+use mailbox::{Listen, Mailbox, Message, Post};
 pub use options::leave_from;
 pub use pulse::{Doing, Pulse};
 pub use sys::{send_frame, watch};
@@ -121,26 +121,21 @@ impl Workers {
             open: BTreeMap::new(),
             closing: Vec::new(),
         };
-        for number in 0..threads {
-            let mailbox = Arc::new(Mailbox::new()?);
+        let mailboxes: io::Result<Vec<_>> = (0..threads).map(|_| Mailbox::new().map(Arc::new)).collect();
+        let all: Arc<[_]> = mailboxes?.into();
+        for own in 0..threads {
             let sink = sinks.next();
             let logged_line_bytes = if sink.is_some() { LOGGED_LINE_BYTES } else { 0 };
             let limits = Limits { logged_line_bytes, ..limits.clone() };
             let pulse = Arc::new(Pulse::default());
             workers.pulses.push(Arc::clone(&pulse));
-            let (mailbox_of_worker, counters) = (Arc::clone(&mailbox), Arc::clone(&counters));
-            let worker = Worker::new(Equipment {
-                limits,
-                clock,
-                mailbox: mailbox_of_worker,
-                counters,
-                pulse,
-                log: sink,
-            })?;
-            let name = format!("worker-{number}");
+            let post = Post { all: Arc::clone(&all), own };
+            let counters = Arc::clone(&counters);
+            let worker = Worker::new(Equipment { limits, clock, post, counters, pulse, log: sink })?;
+            let name = format!("worker-{own}");
             workers.threads.push(std::thread::Builder::new().name(name).spawn(move || worker.run_or_exit())?);
-            workers.mailboxes.push(mailbox);
         }
+        workers.mailboxes = all.to_vec();
         Ok(workers)
     }
 

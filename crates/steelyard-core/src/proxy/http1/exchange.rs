@@ -7,6 +7,7 @@ use crate::proxy::io::ConnId;
 use crate::proxy::parts::Parts;
 use crate::proxy::record::Draft;
 use crate::proxy::transaction::{Repeat, Transaction};
+use crate::service::permits::Claim;
 use crate::time::Time;
 
 /// One request and its answer. Kept between requests for its buffers.
@@ -14,6 +15,8 @@ pub struct Exchange {
     pub transaction: Transaction,
     pub draft: Draft,
     pub server: Option<ConnId>,
+    /// The wait for a permit to connect to the service that was chosen.
+    pub claim: Option<Claim>,
     pub request: Request,
     /// What is still to come of the request's body.
     pub request_body: Body,
@@ -64,6 +67,7 @@ impl Exchange {
             transaction: Transaction::default(),
             draft: Draft::default(),
             server: None,
+            claim: None,
             request,
             request_body: Body::Done,
             replay: Vec::new(),
@@ -103,6 +107,7 @@ impl Exchange {
         parts.give(&mut self.answer);
         self.answer_scanned = 0;
         self.server = None;
+        self.claim = None;
         self.server_paused = false;
     }
 }

@@ -8,7 +8,7 @@ use crate::proxy::http1::redirect;
 use crate::proxy::http1::request::Request;
 use crate::proxy::http1::session::{Fate, Fed, Session, Stage};
 use crate::proxy::io::{ConnId, Io};
-use crate::proxy::parts::{Context, Route, count};
+use crate::proxy::parts::{Context, Obtained, Route, count};
 use crate::proxy::refusal::Refusal;
 use crate::proxy::transaction::{Next, Reuse, Start};
 use crate::sync::Arc;
@@ -63,6 +63,9 @@ impl Session {
                 return self.turned_away(refusal, now, taken, cx);
             }
         };
+        let Some(server) = self.connect(reuse, now, cx) else {
+            return self.wait_with(request, message, now, cx);
+        };
         self.exchange.draft.received(taken);
         let bytes = if request.verbatim {
             self.exchange.head_len = message.head_len;
@@ -73,11 +76,11 @@ impl Session {
             &message.rewritten[..]
         };
         self.keep_for_replay(bytes, cx);
-        self.send(bytes, reuse, now, cx);
+        self.send(server, bytes, now, cx);
         Fed::Taken(taken)
     }
 
-    /// Holds a request until a service has room: its head, while the body waits among what came too early.
+    /// Holds a request until a service has room, or may be connected to: its head, while the body waits among what came too early.
     fn wait_with(
         &mut self,
         request: Request,
@@ -106,22 +109,34 @@ impl Session {
             return Fate::Lives;
         }
         let now = cx.io.now();
+        if let Some(claim) = &self.exchange.claim {
+            if !claim.take() {
+                return Fate::Lives;
+            }
+            self.exchange.claim = None;
+            let server = self.route().map(|route| cx.open(route, self.id, now));
+            self.send_held(server, now, cx);
+            return self.proceed(cx);
+        }
         let vserver = self.backup.as_ref().unwrap_or(&self.vserver);
         let given = cx.parts.given(vserver, self.id, now);
         match self.exchange.transaction.granted(&given) {
             None => Fate::Lives,
             Some(Ok(reuse)) => {
-                self.stage = Stage::Exchange;
-                self.send_held(reuse, now, cx);
+                let server = self.connect(reuse, now, cx);
+                self.send_held(server, now, cx);
                 self.proceed(cx)
             }
             Some(Err(refusal)) => self.service_failed(refusal, cx),
         }
     }
 
-    fn send_held(&mut self, reuse: Reuse, now: Time, cx: &mut Context<'_, impl Io>) {
+    /// Sends the request as far as it is held; without a connection it goes on waiting for one.
+    fn send_held(&mut self, server: Option<ConnId>, now: Time, cx: &mut Context<'_, impl Io>) {
+        let Some(server) = server else { return self.wait(now, cx) };
+        self.stage = Stage::Exchange;
         let message = std::mem::take(&mut self.exchange.replay);
-        self.send(&message, reuse, now, cx);
+        self.send(server, &message, now, cx);
         self.exchange.replay = message;
     }
 
@@ -159,11 +174,27 @@ impl Session {
         }
     }
 
-    /// Opens or takes a connection and sends the beginning of a request, or all that was sent of it before.
-    pub(super) fn send(&mut self, message: &[u8], reuse: Reuse, now: Time, cx: &mut Context<'_, impl Io>) {
-        let Some(service) = self.exchange.transaction.service() else { return };
+    /// Where the service that was chosen is, and on what terms.
+    fn route(&self) -> Option<Route<'_>> {
+        let transaction = &self.exchange.transaction;
+        let service = transaction.service()?;
         let from = service.source.address(&self.serving().live.source, service.address().ip());
-        let server = cx.obtain(Route { service, from }, reuse, self.id, now);
+        Some(Route { service, from, most: transaction.terms()?.max_client })
+    }
+
+    /// Opens or takes a connection. Without one there is a claim to wait for.
+    fn connect(&mut self, reuse: Reuse, now: Time, cx: &mut Context<'_, impl Io>) -> Option<ConnId> {
+        match cx.obtain(self.route()?, reuse, self.id, now) {
+            Obtained::Connection(server) => Some(server),
+            Obtained::Wait(claim) => {
+                self.exchange.claim = Some(claim);
+                None
+            }
+        }
+    }
+
+    /// Sends the beginning of a request, or all that was sent of it before.
+    fn send(&mut self, server: ConnId, message: &[u8], now: Time, cx: &mut Context<'_, impl Io>) {
         self.exchange.server = Some(server);
         self.exchange.body_due = self.body_due(now);
         let Some(name) = self.exchange.transaction.terms().and_then(|terms| terms.client_ip.as_deref())
@@ -191,8 +222,9 @@ impl Session {
             Next::Send(reuse) => {
                 self.exchange.server_paused = false;
                 self.server_full = false;
-                self.send_held(reuse, now, cx);
-                self.settle(cx)
+                let server = self.connect(reuse, now, cx);
+                self.send_held(server, now, cx);
+                self.proceed(cx)
             }
         }
     }

@@ -16,6 +16,7 @@ use crate::proxy::record::Cause;
 use crate::proxy::refusal::Refusal;
 use crate::proxy::session::Client;
 pub use crate::proxy::session::Fate;
+use crate::proxy::transaction::Loss;
 use crate::sync::Arc;
 use crate::time::{SECOND_US, Time};
 use crate::timer::Timer;
@@ -193,6 +194,9 @@ impl Session {
     pub fn expired(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
         if self.client_full {
             return self.look_at_slow_client(cx);
+        }
+        if self.exchange.claim.take().is_some() {
+            return self.server_gone(Loss::ConnectFailed, cx);
         }
         self.exchange.draft.ended_by(match self.stage {
             Stage::Waiting => Cause::SurgeTimeout,
@@ -393,6 +397,7 @@ impl Session {
             // Only what it takes moves that.
             _ if self.client_full => self.client_due,
             Stage::Head => now.plus_us(client_us),
+            Stage::Waiting if self.exchange.claim.is_some() => now.plus_us(cx.parts.limits.connect_us),
             Stage::Waiting => now.plus_us(client_us.min(cx.parts.limits.surge_us)),
             Stage::Exchange if self.waits_for_body() => self.exchange.body_due,
             Stage::Exchange => now.plus_us(server_us),
