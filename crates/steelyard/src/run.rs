@@ -29,7 +29,7 @@ use crate::report::Report;
 use crate::seal::{Keeper, Storage};
 use crate::state::{Context, Probing, State};
 use crate::upkeep::{Rotation, keep_time};
-use crate::worker::{Clock, Workers};
+use crate::worker::{Clock, Flusher, Workers};
 
 /// What to serve, and how.
 #[derive(clap::Args)]
@@ -181,7 +181,7 @@ where
     let workers = Workers::start(plan.threads, clock, sinks)
         .map_err(|error| Fault::System { what: "start a worker", error })?;
     let ready = Rc::new(Cell::new(false));
-    let (prober, probing) = start_prober(clock, report, &ready);
+    let (prober, probing) = start_prober(clock, report, &ready, workers.flusher());
     let (placement, probed, listing) = match plan.stage {
         Stage::Site => (Placement::default(), Probing::AsConfigured, None),
         Stage::Lab { placement, listing } => (placement, Probing::Off, Some(listing)),
@@ -349,11 +349,19 @@ pub fn cores() -> usize {
 }
 
 /// What comes UP before the list of what is served is printed is told by that list.
-fn start_prober(clock: Clock, report: &Report, ready: &Rc<Cell<bool>>) -> (Prober, JoinHandle<()>) {
+fn start_prober(
+    clock: Clock,
+    report: &Report,
+    ready: &Rc<Cell<bool>>,
+    flusher: Flusher,
+) -> (Prober, JoinHandle<()>) {
     let (report, ready) = (report.clone(), Rc::clone(ready));
     let say = move |t: &Transition| {
         if ready.get() {
             report.out(listing::transition(t));
+        }
+        if t.to.is_out() {
+            flusher.flush();
         }
     };
     Prober::start(clock, seed(), say)

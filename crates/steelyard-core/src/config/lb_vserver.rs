@@ -131,7 +131,7 @@ resource! {
         /// ENABLED: the port in redirections of services is made its own.
         redirect_port_rewrite: bool = false, Option("redirectPortRewrite", "redirectportrewrite", Kind::Switch).traffic();
         /// DISABLED: transactions under way may end when it goes DOWN.
-        down_state_flush: bool = true, Option("downStateFlush", "downstateflush", Kind::Switch).traffic();
+        down_state_flush: bool = true, Option("downStateFlush", "downstateflush", Kind::Switch);
         /// Virtual server that takes its place while it is DOWN.
         backup_vserver: String = String::new(), Option("backupVServer", "backupvserver", PROFILE);
         /// ENABLED: once its backup has taken its place, it waits to be enabled by hand.

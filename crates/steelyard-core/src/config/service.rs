@@ -78,7 +78,7 @@ resource! {
         /// DISABLED takes it out of service.
         enabled: bool = true, Option("state", "state", Kind::Switch).at_add();
         /// DISABLED: transactions under way may end when it goes DOWN.
-        down_state_flush: bool = true, Option("downStateFlush", "downstateflush", Kind::Switch).traffic();
+        down_state_flush: bool = true, Option("downStateFlush", "downstateflush", Kind::Switch);
         /// TCP profile of connections to it.
         tcp_profile: String = String::new(), Option("tcpProfileName", "tcpprofilename", PROFILE).traffic();
         /// HTTP profile of requests to it.

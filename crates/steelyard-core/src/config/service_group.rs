@@ -66,7 +66,7 @@ resource! {
         /// DISABLED takes every member out of service.
         enabled: bool = true, Option("state", "state", Kind::Switch).at_add();
         /// DISABLED: transactions under way may end when a member goes DOWN.
-        down_state_flush: bool = true, Option("downStateFlush", "downstateflush", Kind::Switch).traffic();
+        down_state_flush: bool = true, Option("downStateFlush", "downstateflush", Kind::Switch);
         /// TCP profile of connections to them.
         tcp_profile: String = String::new(), Option("tcpProfileName", "tcpprofilename", PROFILE).traffic();
         /// HTTP profile of requests to them.

@@ -17,8 +17,8 @@ use crate::service::waker::Waker;
 use crate::snapshot::Snapshot;
 use crate::sync::Arc;
 use crate::time::{SECOND_US, Time};
-use crate::vserver::Live;
 use crate::vserver::admission::{Admission, Place};
+use crate::vserver::{Live, VirtualServer};
 
 /// All traffic of one worker. Every event comes in by one of its methods; what follows goes out through [`Io`].
 pub struct Engine {
@@ -37,8 +37,7 @@ impl Engine {
     /// connections to services that are gone end now.
     pub fn adopt(&mut self, snapshot: Arc<Snapshot>, io: &mut impl Io) {
         self.snapshot = snapshot;
-        let by_live: BTreeMap<*const Live, _> =
-            self.snapshot.vservers().map(|v| (Arc::as_ptr(&v.live), v)).collect();
+        let by_live = by_live(&self.snapshot);
         let mut over = Vec::new();
         for session in self.clients.iter_mut() {
             let newer = by_live.get(&Arc::as_ptr(&session.vserver().live)).copied();
@@ -51,6 +50,23 @@ impl Engine {
         services.sort_unstable();
         Context { parts: &mut self.parts, io }
             .retain_idle(|service| services.binary_search(&Arc::as_ptr(service)).is_ok());
+        over.into_iter().for_each(|id| self.remove(id));
+        self.flush(io);
+    }
+
+    /// Services or virtual servers have gone DOWN or were disabled: cuts what is under way there, unless it may end, and
+    /// closes what is idle.
+    pub fn flush(&mut self, io: &mut impl Io) {
+        let by_live = by_live(&self.snapshot);
+        let mut over = Vec::new();
+        for session in self.clients.iter_mut() {
+            let current = |vserver: &VirtualServer| by_live.get(&Arc::as_ptr(&vserver.live)).copied();
+            let Some(fallen) = session.fallen(current) else { continue };
+            if session.flush(fallen, &mut Context { parts: &mut self.parts, io }) == Fate::Over {
+                over.push(session.id());
+            }
+        }
+        Context { parts: &mut self.parts, io }.retain_idle(|service| !service.state().is_out());
         over.into_iter().for_each(|id| self.remove(id));
     }
 
@@ -213,6 +229,11 @@ impl Engine {
     fn discard(&mut self, id: ConnId, how: Close, io: &mut impl Io) {
         Context { parts: &mut self.parts, io }.discard(id, how);
     }
+}
+
+/// The virtual servers by what outlives snapshots.
+fn by_live(snapshot: &Snapshot) -> BTreeMap<*const Live, &Arc<VirtualServer>> {
+    snapshot.vservers().map(|v| (Arc::as_ptr(&v.live), v)).collect()
 }
 
 /// Whose an event is.

@@ -76,6 +76,8 @@ pub enum Cause {
     ServiceReset,
     /// The service was silent, or took nothing, for too long.
     ServiceTimeout,
+    /// Its service or its virtual server went DOWN or was disabled, and `downStateFlush` cut it.
+    Flushed,
     /// The limit of a graceful stop was reached.
     Stopped,
 }
@@ -97,6 +99,7 @@ impl Cause {
             Cause::ServiceClosed => "service closed",
             Cause::ServiceReset => "service reset",
             Cause::ServiceTimeout => "service timeout",
+            Cause::Flushed => "flushed",
             Cause::Stopped => "stopped",
         }
     }

@@ -36,6 +36,15 @@ pub enum Fate {
     Over,
 }
 
+/// What has gone DOWN or was disabled under a transaction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fallen {
+    /// Its service: another one may do, if this one was not sent a byte.
+    Service,
+    /// The virtual server that serves it.
+    VirtualServer,
+}
+
 /// A client that has been let in.
 pub struct Client {
     /// Its connection.
@@ -84,6 +93,27 @@ impl Session {
     /// The virtual server it belongs to.
     pub fn vserver(&self) -> &Arc<VirtualServer> {
         either!(self, session => session.vserver())
+    }
+
+    /// What has left service under its transaction, if that is to be cut then. `current`: a virtual server as it is now.
+    pub fn fallen<'s>(
+        &self,
+        current: impl FnOnce(&VirtualServer) -> Option<&'s Arc<VirtualServer>>,
+    ) -> Option<Fallen> {
+        let (serving, transaction) = either!(self, session => (session.serving(), session.transaction()?));
+        let cuts = |vserver: &&Arc<VirtualServer>| {
+            vserver.state().is_out() && !vserver.by_state.lets_transactions_end
+        };
+        if current(serving).filter(cuts).is_some() {
+            return Some(Fallen::VirtualServer);
+        }
+        let (service, terms) = (transaction.service()?, transaction.terms()?);
+        (service.state().is_out() && terms.down_state_flush).then_some(Fallen::Service)
+    }
+
+    /// Cuts its transaction.
+    pub fn flush(&mut self, fallen: Fallen, cx: &mut Context<'_, impl Io>) -> Fate {
+        either!(self, session => session.flush(fallen, cx))
     }
 
     /// What is left when the session is over: its timer.

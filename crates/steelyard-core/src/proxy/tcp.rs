@@ -10,7 +10,7 @@ use crate::proxy::client_ip;
 use crate::proxy::io::{Close, ConnId, Gone, Io};
 use crate::proxy::parts::{Context, Obtained, Route, count};
 use crate::proxy::record::{Cause, Draft, Party};
-use crate::proxy::session::{Client, Fate};
+use crate::proxy::session::{Client, Fallen, Fate};
 use crate::proxy::transaction::{Loss, Next, Repeat, Reuse, Start, Transaction};
 use crate::service::permits::Claim;
 use crate::sync::{Arc, Ordering};
@@ -92,6 +92,25 @@ impl Session {
     /// The virtual server it belongs to.
     pub fn vserver(&self) -> &Arc<VirtualServer> {
         &self.vserver
+    }
+
+    /// The virtual server that serves it.
+    pub fn serving(&self) -> &Arc<VirtualServer> {
+        &self.serving
+    }
+
+    /// Its only transaction.
+    pub fn transaction(&self) -> Option<&Transaction> {
+        Some(&self.transaction)
+    }
+
+    /// Its service or its virtual server has left service (`downStateFlush`).
+    pub fn flush(&mut self, fallen: Fallen, cx: &mut Context<'_, impl Io>) -> Fate {
+        if fallen == Fallen::Service && !self.open {
+            self.drop_server(Close::Reset, cx);
+            return self.server_gone(Loss::ConnectFailed, cx);
+        }
+        self.abort(Close::Reset, Cause::Flushed, cx)
     }
 
     /// What is left when the session is over: its timer.

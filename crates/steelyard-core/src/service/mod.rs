@@ -41,6 +41,11 @@ impl State {
         matches!(self, State::Up | State::Unknown)
     }
 
+    /// Has it left service, so that what is under way is cut unless it may end (`downStateFlush`)?
+    pub fn is_out(self) -> bool {
+        matches!(self, State::Down | State::OutOfService | State::TrofsDown)
+    }
+
     /// As NITRO and the command line print it.
     pub fn text(self) -> &'static str {
         match self {

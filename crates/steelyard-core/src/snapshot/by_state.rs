@@ -15,6 +15,7 @@ pub(super) fn of(vserver: &LbVserver, built: &BTreeMap<String, Arc<VirtualServer
         redirect_url: redirect_url(vserver),
         health_threshold: vserver.health_threshold,
         spillover: spillover(vserver),
+        lets_transactions_end: !vserver.down_state_flush,
         waits_for_enable: vserver.disable_primary_on_down && !vserver.backup_vserver.is_empty(),
     }
 }

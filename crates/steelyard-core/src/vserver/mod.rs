@@ -116,6 +116,8 @@ pub struct ByState {
     pub spillover: Option<Spillover>,
     /// `disablePrimaryOnDown`: once a backup has taken its place it does not come back by itself.
     pub waits_for_enable: bool,
+    /// `downStateFlush DISABLED`: what is under way may end when it goes DOWN.
+    pub lets_transactions_end: bool,
 }
 
 /// Why a virtual server takes nobody in.

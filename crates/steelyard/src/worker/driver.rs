@@ -209,6 +209,7 @@ impl Worker {
                 }
                 Message::Granted(waiter) => self.engine.granted(waiter, &mut self.sockets),
                 Message::AskedBack(service) => self.engine.asked_back(&service, &mut self.sockets),
+                Message::Flush => self.engine.flush(&mut self.sockets),
                 Message::Stop { grace_us } => {
                     self.listeners.close_all(now);
                     self.stop = Some(Stop { ends_at: now.plus_us(grace_us), clients: Clients::Served });

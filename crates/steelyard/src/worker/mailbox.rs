@@ -25,6 +25,8 @@ pub(super) struct Listen {
 pub(super) enum Message {
     /// Decide on this snapshot from now on, listen on `opened` too, and on no address that `names` does not have.
     Adopt { snapshot: Arc<Snapshot>, names: Arc<BTreeMap<SocketAddr, Arc<str>>>, opened: Vec<Listen> },
+    /// Services or virtual servers have left service: cut what is under way there.
+    Flush,
     /// Accept nothing more and end when the work in progress has, at the latest after `grace_us`.
     Stop { grace_us: u64 },
     /// What this waiter waits for may be there.
@@ -45,9 +47,14 @@ impl Mailbox {
         Ok(Mailbox { messages: Mutex::new(Vec::new()), wake })
     }
 
-    /// Leaves a message and wakes the worker.
+    /// Leaves a message and wakes the worker. One flush stands for all that were asked for since the last message.
     pub fn post(&self, message: Message) {
-        self.messages.lock().unwrap_or_else(PoisonError::into_inner).push(message);
+        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!((&message, messages.last()), (Message::Flush, Some(Message::Flush))) {
+            return;
+        }
+        messages.push(message);
+        drop(messages);
         // The only failure is a counter at its maximum, and then the worker is awake anyway.
         let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }

@@ -170,6 +170,11 @@ impl Workers {
         bound.failures
     }
 
+    /// Tells the workers what has left service; may be kept and used while there are workers.
+    pub fn flusher(&self) -> Flusher {
+        Flusher(self.mailboxes.clone())
+    }
+
     /// What the workers count.
     pub fn counters(&self) -> &Arc<Counters> {
         &self.counters
@@ -223,6 +228,16 @@ impl Workers {
             }
             stays
         });
+    }
+}
+
+/// Tells workers that services or virtual servers have left service.
+pub struct Flusher(Vec<Arc<Mailbox>>);
+
+impl Flusher {
+    /// What is under way there is cut, unless it may end.
+    pub fn flush(&self) {
+        self.0.iter().for_each(|mailbox| mailbox.post(Message::Flush));
     }
 }
 

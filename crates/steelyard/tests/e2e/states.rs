@@ -5,7 +5,7 @@ use libtest_mimic::Trial;
 use crate::client::{Client, End, page, request};
 use crate::place::Place;
 use crate::program::Program;
-use crate::service::{TestService, wait_for};
+use crate::service::{Gate, TestService, Then, wait_for};
 
 pub fn trials() -> Vec<Trial> {
     trials![
@@ -13,6 +13,8 @@ pub fn trials() -> Vec<Trial> {
         a_redirect_url_is_an_answer_of_302_while_nobody_serves,
         a_backup_takes_over_connected_clients_and_new_ones_and_gives_them_back,
         new_connections_spill_to_the_backup_and_those_that_are_there_stay,
+        l14_down_state_flush_cuts_or_spares_what_is_under_way,
+        a_disabled_virtual_server_or_service_is_flushed_too,
         the_weights_of_the_monitors_that_are_up_must_reach_mon_threshold,
     ]
 }
@@ -160,6 +162,127 @@ fn the_weights_of_the_monitors_that_are_up_must_reach_mon_threshold() {
     ["v", "w"].iter().for_each(|v| program.wait_for_state("lbvserver", v, "DOWN"));
     let _again = TestService::plain(place.service(2));
     ["v", "w", "x"].iter().for_each(|v| program.wait_for_state("lbvserver", v, "UP"));
+}
+
+/// Both settings for both protocols, before the first byte of an answer and behind it. The service itself stays as it is:
+/// its monitor asks elsewhere.
+fn l14_down_state_flush_cuts_or_spares_what_is_under_way() {
+    const ON: &str = "ENABLED";
+    const OFF: &str = "DISABLED";
+    for (protocol, service, vserver, before, within) in [
+        ("HTTP", ON, OFF, Outcome::Status(502), Outcome::Cut(End::Fin)),
+        ("HTTP", OFF, ON, Outcome::Status(502), Outcome::Cut(End::Fin)),
+        ("HTTP", OFF, OFF, Outcome::Status(200), Outcome::Status(200)),
+        ("TCP", ON, OFF, Outcome::Cut(End::Reset), Outcome::Cut(End::Reset)),
+        ("TCP", OFF, ON, Outcome::Cut(End::Reset), Outcome::Cut(End::Reset)),
+        ("TCP", OFF, OFF, Outcome::Status(200), Outcome::Status(200)),
+    ] {
+        let place = Place::new();
+        let watched = TestService::plain(place.service(9));
+        let gate = Gate::new();
+        let s1 = in_parts(&place, &gate);
+        let options = format!("-downStateFlush {vserver}");
+        let text = probed_elsewhere(&place, protocol, &options)
+            .replace("8101\n", &format!("8101 -downStateFlush {service}\n"));
+        let program = Program::start_with(&place, &text);
+        let mut clients = [waiting(&program, "/"), waiting(&program, "/part")];
+        s1.wait_begun(2);
+        until_part(&mut clients[1]);
+        watched.stop();
+        program.wait_for_state("lbvserver", "v", "DOWN");
+        if before == Outcome::Status(200) {
+            clients.iter_mut().for_each(Client::half_close);
+            gate.open();
+        }
+        let [first, second] = &mut clients;
+        assert_eq!(
+            (outcome(first, ""), outcome(second, PART)),
+            (before, within),
+            "{protocol}, service {service}, virtual server {vserver}"
+        );
+        program.wait_at_rest();
+        gate.open();
+    }
+}
+
+fn a_disabled_virtual_server_or_service_is_flushed_too() {
+    for line in ["disable lb vserver v\n", "disable service s1\n", "disable server {ip}\n"] {
+        let place = Place::new();
+        let _watched = TestService::plain(place.service(9));
+        let gate = Gate::new();
+        let s1 = in_parts(&place, &gate);
+        let text = probed_elsewhere(&place, "HTTP", "");
+        let program = Program::start_with(&place, &text);
+        let mut client = waiting(&program, "/");
+        s1.wait_begun(1);
+        program.reload(&format!("{text}{}", line.replace("{ip}", &place.ip().to_string())));
+        assert_eq!(outcome(&mut client, ""), Outcome::Status(502), "{line}");
+        program.wait_at_rest();
+        gate.open();
+    }
+}
+
+/// What a client sees of a transaction that was under way.
+#[derive(PartialEq, Eq, Debug)]
+enum Outcome {
+    /// A whole answer.
+    Status(u16),
+    /// None, or not all of it.
+    Cut(End),
+}
+
+/// A service that answers once the gate lets it, `/part` with the first half before that.
+fn in_parts(place: &Place, gate: &Gate) -> TestService {
+    let gate = gate.clone();
+    TestService::start(place.service(1), move |x| {
+        let part = x.request.target() == "/part";
+        if part {
+            x.raw(PART)?;
+        }
+        gate.pass();
+        x.raw(if part { "whole" } else { "HTTP/1.1 200 Test\r\nContent-Length: 9\r\n\r\npartwhole" })?;
+        Ok(Then::Keep)
+    })
+}
+
+fn waiting(program: &Program, target: &str) -> Client {
+    let mut client = program.client();
+    client.send(request("GET", target, "Connection: close\r\n", b""));
+    client
+}
+
+/// Reads the first half of an answer.
+fn until_part(client: &mut Client) {
+    let mut read = Vec::new();
+    while !read.ends_with(b"\r\n\r\npart") {
+        read.extend(client.read_raw(1));
+    }
+}
+
+/// What comes of an answer of which `read` was read.
+fn outcome(client: &mut Client, read: &str) -> Outcome {
+    let (rest, end) = client.read_to_end();
+    let all = format!("{read}{}", String::from_utf8(rest).unwrap());
+    match all.strip_prefix("HTTP/1.1 ") {
+        Some(_) if all.starts_with(PART) && !all.ends_with("whole") => Outcome::Cut(end),
+        Some(after) => Outcome::Status(after[..3].parse().unwrap()),
+        None => Outcome::Cut(end),
+    }
+}
+
+const PART: &str = "HTTP/1.1 200 Test\r\nContent-Length: 9\r\n\r\npart";
+
+/// Virtual server `v` of that protocol over service `s1`, which is UP while something listens on port 8109.
+fn probed_elsewhere(place: &Place, protocol: &str, options: &str) -> String {
+    let ip = place.ip();
+    format!(
+        "enable ns feature LB\n\
+         add lb vserver v {protocol} {ip} 8000 {options}\n\
+         add service s1 {ip} {protocol} 8101\n\
+         bind lb vserver v s1\n\
+         add lb monitor m TCP -destPort 8109 {QUICK}\n\
+         bind service s1 -monitorName m\n"
+    )
 }
 
 /// The end of a connection that is refused: at once, or after the handshake that the kernel completes by itself.

@@ -265,7 +265,6 @@ const SERVER: Sentences = &[
 const ANYWHERE: Sentences = &[
     ("connections have the host's TCP settings", &["tcpprofilename"]),
     ("requests have this program's own HTTP settings", &["httpprofilename"]),
-    ("transactions under way end when it goes DOWN, or do not, as their connections do", &["downstateflush"]),
 ];
 
 const WITH_OF_VSERVER: Sentences = &[

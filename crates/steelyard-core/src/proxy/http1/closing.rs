@@ -7,11 +7,13 @@ use crate::proxy::http1::body::Body;
 use crate::proxy::http1::error::{self, After};
 use crate::proxy::http1::redirect;
 use crate::proxy::http1::response::Coding;
-use crate::proxy::http1::session::{Fate, Fed, Session};
+use crate::proxy::http1::session::{Fate, Fed, Session, Stage};
 use crate::proxy::io::{Close, Io};
 use crate::proxy::parts::{Context, count};
 use crate::proxy::record::{Cause, Party};
 use crate::proxy::refusal::Refusal;
+use crate::proxy::session::Fallen;
+use crate::proxy::transaction::Loss;
 use crate::sync::Ordering;
 use crate::time::Time;
 
@@ -145,6 +147,22 @@ impl Session {
         match self.answer_ourselves(refusal, now, cx) {
             Fate::Lives => self.proceed(cx),
             Fate::Over => Fate::Over,
+        }
+    }
+
+    /// Its service or its virtual server has left service (`downStateFlush`).
+    pub fn flush(&mut self, fallen: Fallen, cx: &mut Context<'_, impl Io>) -> Fate {
+        let was_sent = |server| cx.parts.servers.find(server).is_some_and(|server| server.open);
+        if fallen == Fallen::Service && !self.exchange.server.is_some_and(was_sent) {
+            self.drop_server(Close::Reset, cx);
+            return self.server_gone(Loss::ConnectFailed, cx);
+        }
+        self.exchange.draft.ended_by(Cause::Flushed);
+        match self.stage {
+            Stage::Head => Fate::Lives,
+            Stage::Waiting => self.service_failed(Refusal::Unavailable, cx),
+            Stage::Exchange => self.service_failed(Refusal::BadGateway, cx),
+            Stage::Tunnel => self.abort(Close::Reset, cx),
         }
     }
 

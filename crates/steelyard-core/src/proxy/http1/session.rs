@@ -16,7 +16,7 @@ use crate::proxy::record::Cause;
 use crate::proxy::refusal::Refusal;
 use crate::proxy::session::Client;
 pub use crate::proxy::session::Fate;
-use crate::proxy::transaction::Loss;
+use crate::proxy::transaction::{Loss, Transaction};
 use crate::sync::Arc;
 use crate::time::{SECOND_US, Time};
 use crate::timer::Timer;
@@ -120,8 +120,13 @@ impl Session {
     }
 
     /// The virtual server that serves it: decides, and counts what it carries.
-    pub(super) fn serving(&self) -> &Arc<VirtualServer> {
+    pub fn serving(&self) -> &Arc<VirtualServer> {
         self.backup.as_ref().unwrap_or(&self.vserver)
+    }
+
+    /// The transaction in progress.
+    pub fn transaction(&self) -> Option<&Transaction> {
+        (self.stage != Stage::Head).then_some(&self.exchange.transaction)
     }
 
     /// What is left when the session is over: its timer.
