@@ -293,6 +293,12 @@ const OF_SERVICE: &[Row<Service>] = &[
     ("steelyard_service_idle_connections", Kind::Gauge, "Of those, the ones kept for reuse.", |s| {
         s.traffic.idle_connections.load(Relaxed)
     }),
+    (
+        "steelyard_service_no_local_port_total",
+        Kind::Counter,
+        "Connects to it that were not begun because this host had no port left to connect from.",
+        |s| s.traffic.no_local_port.load(Relaxed),
+    ),
     ("steelyard_service_requests_total", Kind::Counter, "Requests begun.", Service::requests),
     ("steelyard_service_responses_total", Kind::Counter, "Answers received completely.", |s| {
         s.traffic.responses.load(Relaxed)

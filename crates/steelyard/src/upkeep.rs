@@ -2,6 +2,8 @@
 //!
 //! Owns the intervals. Never does the work itself, which is the business of whoever is called.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -47,6 +49,8 @@ pub async fn keep_time(state: &State, report: &Report) {
 struct Shortage {
     refused: u64,
     dropped: u64,
+    /// By service.
+    no_local_port: BTreeMap<String, u64>,
 }
 
 impl Shortage {
@@ -57,6 +61,7 @@ impl Shortage {
             report.err(format!("steelyard: {more} client connections were closed at once: no descriptor left; raise the limit (ulimit -n)"));
         }
         self.refused = refused;
+        self.ports(state).into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
         let Some(standing) = state.access_log().map(|log| log.standing()) else { return };
         if let Some(more) = standing.dropped.checked_sub(self.dropped).filter(|more| *more > 0) {
             let why =
@@ -64,6 +69,33 @@ impl Shortage {
             report.err(format!("steelyard: {more} lines of the access log were dropped: {why}"));
         }
         self.dropped = standing.dropped;
+    }
+
+    /// One line for all services that could not be connected to for want of a port; it names the one with most.
+    fn ports(&mut self, state: &State) -> Option<String> {
+        let mut most: Option<(u64, String)> = None;
+        let mut all = 0;
+        for service in state.snapshot().services() {
+            let now = service.traffic.no_local_port.load(Relaxed);
+            if now == 0 {
+                continue;
+            }
+            let told = self.no_local_port.insert(service.name().to_owned(), now).unwrap_or(0);
+            // A service of the same name that is new has counted from 0.
+            let more = now.checked_sub(told).unwrap_or(now);
+            all += more;
+            if more > 0 && most.as_ref().is_none_or(|(other, _)| more > *other) {
+                most = Some((more, format!("{} ({})", service.name(), service.address())));
+            }
+        }
+        let (more, service) = most?;
+        let range = std::fs::read_to_string(PORT_RANGE).unwrap_or_default();
+        let range: Vec<&str> = range.split_whitespace().collect();
+        Some(format!(
+            "{all} connects were not begun, {more} of them to {service}: no local port left; net.ipv4.ip_local_port_range is \
+             {}, so many for each service and source address: widen it, or add SNIPs of its subnet",
+            range.join(" to ")
+        ))
     }
 }
 
@@ -96,5 +128,7 @@ fn every(period: Duration) -> tokio::time::Interval {
     interval
 }
 
+/// IPv6 has no other.
+const PORT_RANGE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
 const TICK: Duration = Duration::from_millis(100);
 const RETRY: Duration = Duration::from_secs(5);

@@ -92,6 +92,8 @@ mod monitors;
 mod network;
 #[path = "e2e/place.rs"]
 mod place;
+#[path = "e2e/ports.rs"]
+mod ports;
 #[path = "e2e/program.rs"]
 mod program;
 #[path = "e2e/relaying.rs"]
@@ -131,6 +133,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(relaying::trials());
     trials.extend(told::trials());
     trials.extend(tcp::trials());
+    trials.extend(ports::trials());
     trials.extend(failing::trials());
     trials.extend(accounting::trials());
     trials.extend(lifecycle::trials());

@@ -143,6 +143,9 @@ impl Engine {
             Owner::Client => self.with(id, io, |session, cx| session.gone(cx)),
             Owner::Session(user) => self.with(user, io, |session, cx| {
                 let loss = session.loss(id, why, cx);
+                if why == Gone::NoLocalPort {
+                    cx.had_no_port(id);
+                }
                 cx.forget(id);
                 session.server_gone(loss, cx)
             }),

@@ -48,8 +48,10 @@ pub enum Close {
 pub enum Gone {
     /// The peer sent RST, or the socket failed.
     Reset,
-    /// A connect did not succeed: refused, unreachable, no local port.
+    /// A connect did not succeed: refused, unreachable.
     ConnectFailed,
+    /// A connect was not begun: from the address that it was to leave from, no port is left to that service.
+    NoLocalPort,
 }
 
 /// What an engine may ask for. No call fails: what goes wrong comes back later as an event.
@@ -57,9 +59,21 @@ pub trait Io {
     /// The monotonic time now, read from the clock at this call.
     fn now(&mut self) -> Time;
 
-    /// Opens a server-side connection called `id`; the answer is `connected` or `gone(ConnectFailed)`. Bytes given
+    /// Opens a server-side connection called `id`; the answer is `connected`, `gone(ConnectFailed)` or
+    /// `gone(NoLocalPort)`. Bytes given
     /// to `send` before that are queued. It leaves from the address `from`, or from one that the kernel chooses.
     fn connect(&mut self, id: ConnId, to: SocketAddr, from: Option<IpAddr>);
+
+    /// The same, from the first of `from` and `spare` that has a port left.
+    fn connect_from_any(
+        &mut self,
+        id: ConnId,
+        to: SocketAddr,
+        from: Option<IpAddr>,
+        _spare: &mut dyn Iterator<Item = IpAddr>,
+    ) {
+        self.connect(id, to, from);
+    }
 
     /// Hands bytes over. Returns how many bytes are now queued because the peer does not take them: 0 is the
     /// normal answer, more than the engine's high-water mark asks it to pause the other side. When the queue is

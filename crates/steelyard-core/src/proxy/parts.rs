@@ -179,8 +179,15 @@ impl<I: Io> Context<'_, I> {
             packets: 0,
         });
         service.traffic.connections.fetch_add(1, Ordering::Relaxed);
-        self.io.connect(id, service.address(), from.ip());
+        self.io.connect_from_any(id, service.address(), from.ip(), &mut service.source.spare(from));
         id
+    }
+
+    /// The connect of `id` was not begun for want of a local port.
+    pub fn had_no_port(&mut self, id: ConnId) {
+        if let Some(server) = self.parts.servers.find(id) {
+            count(&server.service.traffic.no_local_port, 1);
+        }
     }
 
     /// The connect of `id` succeeded. The session that waits for it.

@@ -68,6 +68,8 @@ pub enum Cause {
     SurgeTimeout,
     /// No service could be connected to.
     ConnectFailed,
+    /// This host had no port left to connect from.
+    NoLocalPort,
     /// The service broke the protocol.
     BadAnswer,
     /// The service ended its side before its answer was whole.
@@ -95,6 +97,7 @@ impl Cause {
             Cause::NoService => "no service",
             Cause::SurgeTimeout => "surge timeout",
             Cause::ConnectFailed => "connect failed",
+            Cause::NoLocalPort => "no local port",
             Cause::BadAnswer => "bad answer",
             Cause::ServiceClosed => "service closed",
             Cause::ServiceReset => "service reset",

@@ -253,6 +253,7 @@ impl Session {
     /// What the end of `server` means for this session.
     pub fn loss(&self, _server: ConnId, why: Gone, _cx: &mut Context<'_, impl Io>) -> Loss {
         match why {
+            Gone::NoLocalPort => Loss::NoLocalPort,
             Gone::Reset if self.open => Loss::Broken,
             Gone::Reset | Gone::ConnectFailed => Loss::ConnectFailed,
         }
@@ -271,6 +272,7 @@ impl Session {
                 Fate::Lives
             }
             Next::Refuse(_) if self.open => self.abort(Close::Cut, Cause::ServiceReset, cx),
+            Next::Refuse(_) if loss == Loss::NoLocalPort => self.abort(Close::Reset, Cause::NoLocalPort, cx),
             Next::Refuse(_) => self.abort(Close::Reset, Cause::ConnectFailed, cx),
         }
     }

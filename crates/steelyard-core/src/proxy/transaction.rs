@@ -37,6 +37,8 @@ pub enum Reuse {
 pub enum Loss {
     /// It was never open: nothing was acted on.
     ConnectFailed,
+    /// The same, and the service has no part in it: this host has no port left to connect from.
+    NoLocalPort,
     /// It had been reused and ended before any byte of an answer: most likely it was closed while idle.
     Stale,
     /// It ended in the middle of an exchange.
@@ -50,6 +52,16 @@ pub enum Start {
     Send(Reuse),
     /// Every service is at a limit: [`Transaction::granted`] says when it has one.
     Wait,
+}
+
+impl Loss {
+    /// What a client is told when nothing can be done about it.
+    fn refusal(self) -> Refusal {
+        match self {
+            Loss::NoLocalPort => Refusal::Unavailable,
+            Loss::ConnectFailed | Loss::Stale | Loss::Broken => Refusal::BadGateway,
+        }
+    }
 }
 
 /// What to do after a loss.
@@ -224,26 +236,26 @@ impl Transaction {
                 self.retried = true;
                 Next::Send(Reuse::Fresh)
             }
-            Loss::ConnectFailed if replayable => self.elsewhere(given),
-            _ => Next::Refuse(Refusal::BadGateway),
+            Loss::ConnectFailed | Loss::NoLocalPort if replayable => self.elsewhere(loss, given),
+            _ => Next::Refuse(loss.refusal()),
         };
         self.retries += u32::from(matches!(next, Next::Send(_)));
         next
     }
 
-    fn elsewhere(&mut self, given: &Given<'_>) -> Next {
+    fn elsewhere(&mut self, loss: Loss, given: &Given<'_>) -> Next {
         if let Some(assigned) = self.assigned.take() {
             self.tried.push(Arc::clone(assigned.service()));
         }
         if self.tried.len() >= given.limits.connect_attempts {
-            return Next::Refuse(Refusal::BadGateway);
+            return Next::Refuse(loss.refusal());
         }
         match self.select(given) {
             // An idle connection would do as well, but a request that found one service gone waits for no second
             // surprise.
             Ok(true) => Next::Send(Reuse::Fresh),
             Ok(false) => Next::Wait,
-            Err(_) => Next::Refuse(Refusal::BadGateway),
+            Err(_) => Next::Refuse(loss.refusal()),
         }
     }
 

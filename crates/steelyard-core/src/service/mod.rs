@@ -134,6 +134,8 @@ pub struct Traffic {
     pub connections: AtomicU64,
     /// Of those, idle in a reuse pool.
     pub idle_connections: AtomicU64,
+    /// Connects to it that were not begun for want of a local port.
+    pub no_local_port: AtomicU64,
     /// Changes of its state.
     pub state_changes: AtomicU64,
 }

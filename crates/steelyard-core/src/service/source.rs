@@ -28,6 +28,8 @@ pub struct Source {
     pub profile: Cell,
     /// The SNIP of its subnet.
     pub subnet: Cell,
+    /// Other SNIPs of that subnet.
+    pub spares: [Cell; 3],
 }
 
 impl Source {
@@ -44,6 +46,13 @@ impl Source {
             return theirs;
         }
         self.subnet.get()
+    }
+
+    /// Where a connection may leave from when `first`, which [`Source::address`] said, has no port left: the other SNIPs. A
+    /// net profile's address has no substitute.
+    pub fn spare(&self, first: SourceAddress) -> impl Iterator<Item = IpAddr> {
+        let is_snip = first == self.subnet.get() && first != self.profile.get();
+        self.spares.iter().filter(move |_| is_snip).filter_map(|cell| cell.get().ip())
     }
 
     /// The address for a probe of a service at `service`, which may go to somebody else (`-destIP`). A virtual server's
@@ -157,6 +166,22 @@ mod tests {
         assert_eq!(source.address(&vserver, to).ip(), ip("10.0.0.2"));
         source.profile.set(ip("10.0.0.3"));
         assert_eq!(source.address(&vserver, to).ip(), ip("10.0.0.3"));
+    }
+
+    #[test]
+    fn only_a_snip_has_substitutes() {
+        let (source, vserver) = (Source::default(), Cell::default());
+        let to = [10, 0, 0, 80].into();
+        let spare =
+            |source: &Source| source.spare(source.address(&vserver, to)).map(Some).collect::<Vec<_>>();
+        assert_eq!(spare(&source), []);
+        source.subnet.set(ip("10.0.0.1"));
+        assert_eq!(spare(&source), []);
+        source.spares[0].set(ip("10.0.0.2"));
+        source.spares[1].set(ip("10.0.0.3"));
+        assert_eq!(spare(&source), [ip("10.0.0.2"), ip("10.0.0.3")]);
+        source.profile.set(ip("10.0.0.9"));
+        assert_eq!(spare(&source), []);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use steelyard_core::proxy::record::Cause;
 use steelyard_core::service::State;
 use steelyard_core::time::Time;
 
-use crate::world::{Connects, Logged, World};
+use crate::world::{Connects, Logged, World, get};
 
 /// Services s1, s2... and the virtual server `vs` of type TCP, with these options.
 pub fn tcp_config(count: u16, of_services: &str, of_vserver: &str) -> Config {
@@ -439,4 +439,37 @@ fn each_connection_has_a_record() {
         }),
         Cause::ConnectFailed
     );
+}
+
+/// Cases L10 and L12: this host's own lack is no fault of the service. Others are tried; then it is 503, or RST.
+#[test]
+fn l12_without_a_local_port_it_is_503_and_the_service_stays_up() {
+    let no_port = |world: &mut World| {
+        let id = world.io.connecting.pop_front().unwrap();
+        let conn = world.io.conns.get_mut(&id).unwrap();
+        conn.closed = Some(Close::Reset);
+        conn.out.clear();
+        world.engine.gone(id, Gone::NoLocalPort, &mut world.io);
+    };
+    let counts = |world: &World| -> Vec<u64> {
+        world.services.iter().map(|service| service.traffic.no_local_port.load(Relaxed)).collect()
+    };
+    let limits = Limits { logged_line_bytes: 100, ..Limits::default() };
+    let mut world = World::with(2, limits.clone());
+    let client = world.client();
+    world.data(client, &get("/"));
+    no_port(&mut world);
+    no_port(&mut world);
+    assert_eq!((world.statuses(client), counts(&world)), (vec![503], vec![1, 1]));
+    assert_eq!(world.io.records[0].cause, Cause::NoLocalPort);
+    let mut world = tcp_world(2, limits);
+    let client = world.client();
+    world.data(client, b"held");
+    no_port(&mut world);
+    assert!(world.is_open(client), "another service may be reached");
+    no_port(&mut world);
+    assert_eq!((world.io.conns[&client].closed, counts(&world)), (Some(Close::Reset), vec![1, 1]));
+    assert_eq!(world.io.records[0].cause, Cause::NoLocalPort);
+    assert!(world.services.iter().all(|service| service.state() == State::Up));
+    world.assert_at_rest();
 }

@@ -58,7 +58,11 @@ impl<H: Fn(IpAddr) -> bool> Telling<'_, H> {
         self.profile(&service.source.profile, wanted);
         let snips = self.sources.snips(to.ip()).to_vec();
         let there: Vec<IpAddr> = snips.iter().copied().filter(|ip| self.has(*ip)).collect();
-        service.source.subnet.set(one_of(&there, to));
+        let mut in_turn = from_own(&there, to);
+        service.source.subnet.set(in_turn.next());
+        for spare in &service.source.spares {
+            spare.set(in_turn.next());
+        }
         if let (Some(snip), true, None) = (snips.first(), there.is_empty(), wanted) {
             self.missing.insert((*snip, By::Snip));
         }
@@ -77,14 +81,16 @@ impl<H: Fn(IpAddr) -> bool> Telling<'_, H> {
     }
 }
 
-/// Several SNIPs of one subnet share its services: always the same one for a service, so that its idle connections serve.
-fn one_of(there: &[IpAddr], service: SocketAddr) -> Option<IpAddr> {
+/// Several SNIPs of one subnet share its services: always the same one for a service, so that its idle connections serve;
+/// behind it the others, for when that one has no port left.
+fn from_own(there: &[IpAddr], service: SocketAddr) -> impl Iterator<Item = IpAddr> {
     let host = match service.ip() {
         IpAddr::V4(v4) => v4.to_bits(),
         IpAddr::V6(_) => 0,
     };
     let nth = host.wrapping_add(service.port().into()) as usize;
-    there.get(nth % there.len().max(1)).copied()
+    let (before, own) = there.split_at(nth % there.len().max(1));
+    own.iter().chain(before).copied()
 }
 
 /// What is to be said of an address that is not there.

@@ -10,6 +10,7 @@ mod lingering;
 mod listener;
 mod mailbox;
 mod options;
+mod ports;
 mod pulse;
 mod sending;
 mod socket;

@@ -24,6 +24,8 @@ pub fn leave_from(socket: impl AsFd, from: IpAddr) -> rustix::io::Result<()> {
     let _ = super::sys::bind_address_no_port(socket);
     match rustix::net::bind(socket, &SocketAddr::new(from, 0)) {
         Err(Errno::ADDRNOTAVAIL) => Ok(()),
+        // Of such a kernel, which has chosen a port already, and has none left.
+        Err(Errno::ADDRINUSE) => Err(Errno::ADDRNOTAVAIL),
         bound => bound,
     }
 }

@@ -18,6 +18,7 @@ use steelyard_core::time::Time;
 
 use super::lingering::{Ending, Left, Lingering};
 use super::options::{leave_from, prepare, reset, server_congestion};
+use super::ports::Ports;
 use super::sending::{send_all, send_queue};
 use super::source::Source;
 use super::{Clock, sys};
@@ -94,6 +95,8 @@ pub(super) struct Sockets {
     failed: VecDeque<(ConnId, Gone)>,
     /// Connections that the engine is done with and the peer is not.
     pub lingering: Lingering,
+    /// Where no local port is left.
+    ports: Ports,
     /// Congestion control for server-side connections, when the host's default is a poor one for them.
     congestion: Option<&'static str>,
     /// Where records go, if they are wanted.
@@ -110,6 +113,7 @@ impl Sockets {
             ready: Vec::new(),
             failed: VecDeque::new(),
             lingering: Lingering::default(),
+            ports: Ports::default(),
             congestion: server_congestion(),
             log,
         })
@@ -304,7 +308,12 @@ impl Sockets {
         }
     }
 
+    /// Begins a connect; [`Errno::ADDRNOTAVAIL`] when no local port is left for it.
     fn try_connect(&mut self, to: SocketAddr, from: Option<IpAddr>) -> rustix::io::Result<OwnedFd> {
+        let clock = self.clock;
+        if self.ports.is_full((to, from), || clock.now()) {
+            return Err(Errno::ADDRNOTAVAIL);
+        }
         let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let fd = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
@@ -317,7 +326,12 @@ impl Sockets {
         }
         match rustix::net::connect(&fd, &to) {
             Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(fd),
-            Err(error) => Err(error),
+            Err(error) => {
+                if error == Errno::ADDRNOTAVAIL {
+                    self.ports.found_full((to, from), clock.now());
+                }
+                Err(error)
+            }
         }
     }
 }
@@ -328,9 +342,26 @@ impl Io for Sockets {
     }
 
     fn connect(&mut self, id: ConnId, to: SocketAddr, from: Option<IpAddr>) {
-        match self.try_connect(to, from) {
-            Ok(fd) => self.insert(id, fd, Side::Server),
-            Err(_) => self.failed.push_back((id, Gone::ConnectFailed)),
+        self.connect_from_any(id, to, from, &mut std::iter::empty());
+    }
+
+    fn connect_from_any(
+        &mut self,
+        id: ConnId,
+        to: SocketAddr,
+        from: Option<IpAddr>,
+        spare: &mut dyn Iterator<Item = IpAddr>,
+    ) {
+        let mut from = from;
+        loop {
+            match self.try_connect(to, from) {
+                Ok(fd) => return self.insert(id, fd, Side::Server),
+                Err(Errno::ADDRNOTAVAIL) => match spare.next() {
+                    Some(other) => from = Some(other),
+                    None => return self.failed.push_back((id, Gone::NoLocalPort)),
+                },
+                Err(_) => return self.failed.push_back((id, Gone::ConnectFailed)),
+            }
         }
     }
 

@@ -31,12 +31,12 @@ pub fn trials() -> Vec<Trial> {
 }
 
 /// Something that listens and does what a test says with each connection; what that returns goes to the test.
-struct Listening<T> {
-    address: SocketAddr,
-    seen: Receiver<T>,
+pub struct Listening<T> {
+    pub address: SocketAddr,
+    pub seen: Receiver<T>,
 }
 
-fn listen<T: Send + 'static>(
+pub fn listen<T: Send + 'static>(
     address: SocketAddr,
     act: impl Fn(TcpStream) -> T + Send + Sync + 'static,
 ) -> Listening<T> {
@@ -56,7 +56,7 @@ fn listen<T: Send + 'static>(
 
 impl<T> Listening<T> {
     /// What came of the next connection.
-    fn next(&self) -> T {
+    pub fn next(&self) -> T {
         self.seen.recv_timeout(PATIENCE).expect("a connection that has ended")
     }
 }

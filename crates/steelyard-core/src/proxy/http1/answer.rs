@@ -108,6 +108,7 @@ impl Session {
     pub fn loss(&self, server: ConnId, why: Gone, cx: &mut Context<'_, impl Io>) -> Loss {
         let Some(server) = cx.parts.servers.find(server) else { return Loss::Broken };
         match why {
+            Gone::NoLocalPort => Loss::NoLocalPort,
             _ if !server.open => Loss::ConnectFailed,
             Gone::ConnectFailed => Loss::ConnectFailed,
             Gone::Reset if server.reused && !self.exchange.touched => Loss::Stale,
@@ -122,8 +123,11 @@ impl Session {
         let given = cx.parts.given(vserver, self.id, now);
         let next = self.exchange.transaction.lost(loss, replayable, &given);
         if let Next::Refuse(_) = next {
-            let connected = loss != Loss::ConnectFailed;
-            self.exchange.draft.ended_by(if connected { cause } else { Cause::ConnectFailed });
+            self.exchange.draft.ended_by(match loss {
+                Loss::ConnectFailed => Cause::ConnectFailed,
+                Loss::NoLocalPort => Cause::NoLocalPort,
+                Loss::Stale | Loss::Broken => cause,
+            });
         }
         self.send_again(next, now, cx)
     }
