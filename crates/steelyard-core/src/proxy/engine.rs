@@ -127,6 +127,13 @@ impl Engine {
         }
     }
 
+    /// `bytes` of `id` went where they are spliced to; `queued` more wait, because they are not taken there.
+    pub fn moved(&mut self, id: ConnId, bytes: u64, queued: usize, io: &mut impl Io) {
+        if let Owner::Session(user) = self.owner(id) {
+            self.with(user, io, |session, cx| session.moved(bytes, queued, cx));
+        }
+    }
+
     /// The peer has sent its FIN.
     pub fn ended(&mut self, id: ConnId, io: &mut impl Io) {
         match self.owner(id) {

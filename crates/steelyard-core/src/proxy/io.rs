@@ -92,6 +92,18 @@ pub trait Io {
     /// Ends the connection; `id` is free for reuse from here on and gets no further event.
     fn close(&mut self, id: ConnId, how: Close);
 
+    /// Has the next `bytes` of `from` go to `to` behind what is queued for it, without being seen here: instead of `data`
+    /// the worker calls `moved` as they go. When `from` ends before that, `ended` or `gone` come as ever, and what came of
+    /// them has gone to `to`; when they can't be carried on so, the rest comes as `data`. False: there is no means for it.
+    fn splice(&mut self, _from: ConnId, _to: ConnId, _bytes: u64) -> bool {
+        false
+    }
+
+    /// Has something arrived that was not read: bytes, or the end?
+    fn has_more(&mut self, _id: ConnId) -> bool {
+        false
+    }
+
     /// Bytes of what was sent that the peer has acknowledged so far. Asked only of connections that do not take what they
     /// are sent.
     fn acknowledged(&mut self, id: ConnId) -> u64;

@@ -42,6 +42,9 @@ pub struct Limits {
     pub head_us: u64,
     /// Bytes of a request line that are kept for the access log. 0: there is no log, and nothing is kept for it.
     pub logged_line_bytes: usize,
+    /// An answer of known length of which at least so many bytes are still to come goes to its client through the kernel
+    /// alone. Of one of 64 KiB the first read leaves more than this.
+    pub splice_bytes: u64,
     /// Bytes per second at which a client must send a body and take an answer; less than that over the whole of its
     /// `cltTimeout` is as bad as nothing.
     pub slow_bytes_per_s: u64,
@@ -67,6 +70,7 @@ impl Default for Limits {
             surge_us: 180 * SECOND_US,
             head_us: 10 * SECOND_US,
             logged_line_bytes: 0,
+            splice_bytes: 48 * 1024,
             slow_bytes_per_s: 256,
         }
     }

@@ -161,6 +161,15 @@ impl Session {
         either!(self, session => session.answer(bytes, cx))
     }
 
+    /// `bytes` of an answer went to the client unseen; `queued` more wait for it.
+    pub fn moved(&mut self, bytes: u64, queued: usize, cx: &mut Context<'_, impl Io>) -> Fate {
+        match self {
+            Session::Http(session) => session.moved(bytes, queued, cx),
+            // It asks for no such thing.
+            Session::Tcp(_) => Fate::Lives,
+        }
+    }
+
     /// The service's FIN on `server`.
     pub fn server_ended(&mut self, server: ConnId, cx: &mut Context<'_, impl Io>) -> Fate {
         either!(self, session => session.server_ended(server, cx))

@@ -82,24 +82,13 @@ fn a_service_that_does_not_read_is_not_the_clients_fault() {
     assert!(world.io.conns[&client].paused);
     world.pass(100 * SECOND);
     assert!(world.is_open(client));
-    take(&mut world, server, usize::MAX);
+    world.take(server, usize::MAX);
     world.io.stuck.clear();
     world.pass(29 * SECOND);
     world.data(client, &[b'x'; 100_000]);
     world.serve();
     assert_eq!(world.statuses(client), [200]);
     world.assert_at_rest();
-}
-
-/// The peer of `id` takes `bytes` of what is queued for it.
-fn take(world: &mut World, id: ConnId, bytes: usize) {
-    let conn = world.io.conns.get_mut(&id).unwrap();
-    let before = conn.queued;
-    conn.queued = before.saturating_sub(bytes);
-    if before > 0 && conn.queued == 0 {
-        world.engine.drained(id, &mut world.io);
-        world.deliver();
-    }
 }
 
 /// A client in the middle of a large answer, of which it takes nothing yet.
@@ -132,7 +121,7 @@ fn a_client_that_takes_a_byte_now_and_then_is_cut() {
     for _ in 0..31 {
         world.pass(SECOND);
         if world.is_open(client) {
-            take(&mut world, client, 1);
+            world.take(client, 1);
         }
     }
     assert!(!world.is_open(client));
@@ -163,11 +152,11 @@ fn a_client_over_a_slow_line_gets_its_answer() {
     let (mut world, client) = reading();
     for _ in 0..600 {
         world.pass(SECOND);
-        take(&mut world, client, 300);
+        world.take(client, 300);
     }
     assert!(world.is_open(client), "300 bytes a second are more than 256");
     world.io.stuck.clear();
-    take(&mut world, client, usize::MAX);
+    world.take(client, usize::MAX);
     // Silence of the service counts from now.
     world.pass(359 * SECOND);
     let server = world.server_ids()[0];

@@ -17,6 +17,7 @@ use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::Time;
 
 use crate::message::{Message, Seen, Unframed, read, read_all};
+use crate::pipes::Splice;
 
 /// What the engine did with one connection.
 #[derive(Default, Debug)]
@@ -51,6 +52,10 @@ pub struct Sockets {
     pub now_calls: usize,
     /// What clients have connected to, if that is known.
     pub local: Option<SocketAddr>,
+    /// Splicing can be had.
+    pub pipes: bool,
+    /// What is spliced, by the connection that it comes from.
+    pub spliced: BTreeMap<ConnId, Splice>,
     /// The records of what is over, if the engine was asked for them.
     pub records: Vec<Logged>,
 }
@@ -110,8 +115,23 @@ impl Io for Sockets {
     }
 
     fn close(&mut self, id: ConnId, how: Close) {
+        self.end_splices(id);
         self.live(id).closed = Some(how);
         self.connecting.retain(|c| *c != id);
+    }
+
+    fn splice(&mut self, from: ConnId, to: ConnId, bytes: u64) -> bool {
+        self.live(to);
+        assert!(self.live(from).open && bytes > 0);
+        if self.pipes {
+            let before = self.spliced.insert(from, Splice { to, left: bytes, pipe: Vec::new() });
+            assert!(before.is_none(), "{from:?} is spliced already");
+        }
+        self.pipes
+    }
+
+    fn has_more(&mut self, id: ConnId) -> bool {
+        !self.live(id).waiting.is_empty()
     }
 
     fn acknowledged(&mut self, id: ConnId) -> u64 {
@@ -147,7 +167,7 @@ impl Io for Sockets {
 }
 
 impl Sockets {
-    fn live(&mut self, id: ConnId) -> &mut Conn {
+    pub fn live(&mut self, id: ConnId) -> &mut Conn {
         let conn = self.conns.get_mut(&id).expect("a connection that exists");
         assert!(conn.closed.is_none(), "{id:?} is used after its end");
         conn
@@ -249,11 +269,7 @@ impl World {
         if conn.closed.is_some() || bytes.is_empty() {
             return;
         }
-        if conn.paused {
-            conn.waiting.extend_from_slice(bytes);
-        } else {
-            self.engine.data(id, bytes, &mut self.io);
-        }
+        conn.waiting.extend_from_slice(bytes);
         self.deliver();
     }
 
@@ -269,11 +285,11 @@ impl World {
 
     fn deliver_data(&mut self) -> bool {
         let mut any = false;
-        while let Some((id, bytes)) = self.io.conns.iter_mut().find_map(|(id, conn)| {
-            let due = !conn.paused && conn.closed.is_none() && !conn.waiting.is_empty();
-            due.then(|| (*id, std::mem::take(&mut conn.waiting)))
+        while let Some(id) = self.io.conns.iter().find_map(|(id, conn)| {
+            let due = !self.io.is_held(*id) && conn.closed.is_none() && !conn.waiting.is_empty();
+            due.then_some(*id)
         }) {
-            self.engine.data(id, &bytes, &mut self.io);
+            self.arrive(id);
             any = true;
         }
         any
@@ -281,6 +297,7 @@ impl World {
 
     pub fn end(&mut self, id: ConnId) {
         if self.is_open(id) {
+            self.io.end_splices(id);
             self.engine.ended(id, &mut self.io);
         }
         self.deliver();
@@ -288,6 +305,7 @@ impl World {
 
     pub fn reset(&mut self, id: ConnId) {
         if self.is_open(id) {
+            self.io.end_splices(id);
             self.io.conns.get_mut(&id).unwrap().closed = Some(Close::Reset);
             self.engine.gone(id, Gone::Reset, &mut self.io);
         }

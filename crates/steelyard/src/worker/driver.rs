@@ -152,6 +152,11 @@ impl Worker {
         if flags.contains(EventFlags::OUT) && self.sockets.flush(id) == Flush::Drained {
             self.engine.drained(id, &mut self.sockets);
         }
+        if flags.contains(EventFlags::OUT)
+            && let Some(from) = self.sockets.fed_by(id)
+        {
+            self.read(from);
+        }
         self.read(id);
     }
 
@@ -159,6 +164,12 @@ impl Worker {
         for _ in 0..READS_PER_TURN {
             match self.sockets.read(id, &mut self.buffer) {
                 Read::Data(read) => self.engine.data(id, &self.buffer[..read], &mut self.sockets),
+                Read::Moved { bytes, queued } => {
+                    self.engine.moved(id, bytes, queued, &mut self.sockets);
+                    if queued > 0 {
+                        return;
+                    }
+                }
                 Read::End => return self.engine.ended(id, &mut self.sockets),
                 Read::Failed => return self.engine.gone(id, Gone::Reset, &mut self.sockets),
                 Read::Nothing => return,

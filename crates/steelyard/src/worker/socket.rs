@@ -16,6 +16,7 @@ use steelyard_core::proxy::io::{Close, ConnId, Gone, Io};
 use steelyard_core::proxy::record::Record;
 use steelyard_core::time::Time;
 
+use self::pump::{Pipes, Splice};
 use super::lingering::{Ending, Left, Lingering};
 use super::options::{leave_from, prepare, reset, server_congestion};
 use super::ports::Ports;
@@ -54,6 +55,10 @@ struct Socket {
     /// Is in the ready list.
     listed: bool,
     queue: VecDeque<u8>,
+    /// What of it goes to another connection unseen.
+    splice: Option<Box<Splice>>,
+    /// The connection of which such bytes come to this one.
+    fed_by: Option<ConnId>,
 }
 
 impl Socket {
@@ -67,6 +72,8 @@ impl Socket {
 pub(super) enum Read {
     /// This many bytes are in the buffer.
     Data(usize),
+    /// So many bytes went on to where they are spliced to, and so many wait in the pipe because they are not taken there.
+    Moved { bytes: u64, queued: usize },
     /// The peer's stream ended.
     End,
     /// The connection failed; the socket is closed.
@@ -93,6 +100,7 @@ pub(super) struct Sockets {
     /// Readable, not paused, and not waiting for an event.
     ready: Vec<ConnId>,
     failed: VecDeque<(ConnId, Gone)>,
+    pipes: Pipes,
     /// Connections that the engine is done with and the peer is not.
     pub lingering: Lingering,
     /// Where no local port is left.
@@ -112,6 +120,7 @@ impl Sockets {
             clients: 0,
             ready: Vec::new(),
             failed: VecDeque::new(),
+            pipes: Pipes::default(),
             lingering: Lingering::default(),
             ports: Ports::default(),
             congestion: server_congestion(),
@@ -172,6 +181,9 @@ impl Sockets {
     /// Reads once into `buffer`, unless the connection is paused or known to be drained.
     pub fn read(&mut self, id: ConnId, buffer: &mut [u8]) -> Read {
         let Some(socket) = self.socket(id) else { return Read::Nothing };
+        if socket.splice.is_some() {
+            return self.pump(id);
+        }
         if !socket.readable || socket.paused || socket.ended || socket.connecting {
             return Read::Nothing;
         }
@@ -279,6 +291,8 @@ impl Sockets {
             bulk: false,
             listed: false,
             queue: VecDeque::new(),
+            splice: None,
+            fed_by: None,
         });
     }
 
@@ -289,8 +303,11 @@ impl Sockets {
 
     fn remove(&mut self, id: ConnId) -> Option<Socket> {
         self.socket(id)?;
-        let socket = self.table[id.index as usize].take()?;
+        let mut socket = self.table[id.index as usize].take()?;
         self.clients -= usize::from(socket.side == Side::Client);
+        if socket.splice.is_some() || socket.fed_by.is_some() {
+            self.end_splices(socket.splice.take(), socket.fed_by);
+        }
         Some(socket)
     }
 
@@ -429,6 +446,18 @@ impl Io for Sockets {
         }
     }
 
+    fn splice(&mut self, from: ConnId, to: ConnId, bytes: u64) -> bool {
+        self.begin_splice(from, to, bytes)
+    }
+
+    fn has_more(&mut self, id: ConnId) -> bool {
+        let Some(socket) = self.socket(id) else { return false };
+        let peeked = rustix::net::recv(&socket.fd, &mut [0; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT);
+        let nothing = matches!(peeked, Err(Errno::AGAIN));
+        socket.readable &= !nothing;
+        !nothing
+    }
+
     fn acknowledged(&mut self, id: ConnId) -> u64 {
         self.socket(id).map_or(0, |socket| sys::tcp_acknowledged(socket.fd.as_fd()))
     }
@@ -459,5 +488,6 @@ const READ_BYTES: usize = 16 << 10;
 /// A read that follows one that was filled; how large a buffer for [`Sockets::read`] is.
 pub(super) const BULK_READ_BYTES: usize = 128 << 10;
 
+mod pump;
 #[cfg(test)]
 mod tests;

@@ -34,6 +34,7 @@ impl Session {
     /// Bytes from the service.
     pub fn answer(&mut self, bytes: &[u8], cx: &mut Context<'_, impl Io>) -> Fate {
         let now = cx.io.now();
+        self.exchange.spliced = false;
         self.exchange.transaction.received(bytes.len(), now);
         self.touch(now, cx);
         self.sample_packets(now, cx);
@@ -65,6 +66,38 @@ impl Session {
         let fate = self.follow(told, &held, now, cx);
         cx.parts.give(&mut held);
         fate
+    }
+
+    /// A long rest of known length needs no looking at: it goes to the client through the kernel, if that is to be had.
+    fn splice_rest(&mut self, cx: &mut Context<'_, impl Io>) {
+        let (Body::Length(left), Some(server)) = (self.exchange.answer_body, self.exchange.server) else {
+            return;
+        };
+        if left >= cx.parts.limits.splice_bytes && self.exchange.coding == Coding::AsItCame {
+            self.exchange.spliced = cx.io.splice(server, self.id, left);
+        }
+    }
+
+    /// `bytes` of such a rest have gone to the client; `queued` more wait until it takes them.
+    pub fn moved(&mut self, bytes: u64, queued: usize, cx: &mut Context<'_, impl Io>) -> Fate {
+        let now = cx.io.now();
+        self.exchange.transaction.received(usize::try_from(bytes).unwrap_or(usize::MAX), now);
+        count(&self.vserver.live.response_bytes, bytes);
+        self.exchange.draft.sent(usize::try_from(bytes).unwrap_or(usize::MAX));
+        self.exchange.answer_body.pass(bytes);
+        let full = queued > 0;
+        if full && !self.client_full {
+            self.begin_slow_client(cx);
+        }
+        self.client_full = full;
+        self.touch(now, cx);
+        self.sample_packets(now, cx);
+        if !self.exchange.answer_body.is_done() {
+            return self.settle(cx);
+        }
+        self.exchange.spliced = false;
+        let left_over = self.exchange.server.is_some_and(|server| cx.io.has_more(server));
+        self.finish(usize::from(left_over), now, cx)
     }
 
     /// The connect succeeded.
@@ -139,7 +172,11 @@ impl Session {
     /// Does what follows from having read `bytes`.
     fn follow(&mut self, told: Told, bytes: &[u8], now: Time, cx: &mut Context<'_, impl Io>) -> Fate {
         match told {
-            Told::Partial(_) | Told::More => self.settle(cx),
+            Told::Partial(_) => self.settle(cx),
+            Told::More => {
+                self.splice_rest(cx);
+                self.settle(cx)
+            }
             Told::Whole(taken) => self.finish(bytes.len() - taken, now, cx),
             Told::Switched(taken) => self.switch(&bytes[taken..], cx),
             Told::Fault => {

@@ -21,6 +21,13 @@ impl Body {
         if length == 0 { Body::Done } else { Body::Length(length) }
     }
 
+    /// `bytes` of it went by unseen.
+    pub fn pass(&mut self, bytes: u64) {
+        if let Body::Length(left) = self {
+            *self = Body::of_length(left.saturating_sub(bytes));
+        }
+    }
+
     /// Has all of it been read?
     pub fn is_done(&self) -> bool {
         matches!(self, Body::Done)

@@ -46,6 +46,8 @@ pub struct Exchange {
     /// ends.
     pub body_due: Time,
     pub server_paused: bool,
+    /// The rest of the answer goes to the client without being seen here.
+    pub spliced: bool,
     pub server_ended: bool,
     /// When packets were last counted.
     pub packets_at: Time,
@@ -85,6 +87,7 @@ impl Exchange {
             server_idle_s: None,
             body_due: Time::NEVER,
             server_paused: false,
+            spliced: false,
             server_ended: false,
             packets_at: Time::ZERO,
         }
@@ -98,6 +101,7 @@ impl Exchange {
         self.touched = false;
         self.head_sent = false;
         self.interim = 0;
+        self.spliced = false;
         self.server_ended = false;
     }
 

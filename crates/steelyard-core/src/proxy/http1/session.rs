@@ -433,10 +433,12 @@ impl Session {
             if pause { cx.io.pause(self.id) } else { cx.io.resume(self.id) }
         }
         if let Some(server) = self.exchange.server
-            && self.client_full != self.exchange.server_paused
+            && let full = self.client_full
+            && !self.exchange.spliced
+            && full != self.exchange.server_paused
         {
-            self.exchange.server_paused = self.client_full;
-            if self.client_full { cx.io.pause(server) } else { cx.io.resume(server) }
+            self.exchange.server_paused = full;
+            if full { cx.io.pause(server) } else { cx.io.resume(server) }
         }
         Fate::Lives
     }

@@ -61,6 +61,7 @@ fn read(sockets: &mut Sockets) -> String {
         Read::End => "<end>".to_owned(),
         Read::Failed => "<failed>".to_owned(),
         Read::Nothing => "<nothing>".to_owned(),
+        Read::Moved { bytes, queued } => format!("<{bytes} moved, {queued} wait>"),
     }
 }
 
@@ -257,4 +258,122 @@ fn packets_are_counted_by_the_kernel() {
     let before = sockets.packets(ID);
     sockets.send(ID, b"one segment");
     assert!(sockets.packets(ID) > before);
+}
+
+const CLIENT: ConnId = ConnId { index: 4, generation: 1 };
+
+/// A service's connection and a client's in one table, with their peers.
+fn both_sides() -> (Sockets, TcpStream, TcpStream) {
+    let (mut sockets, service) = connected();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let socket = listener.accept().unwrap().0;
+    socket.set_nonblocking(true).unwrap();
+    sockets.adopt(CLIENT, socket.into());
+    (sockets, service, client)
+}
+
+fn bytes(count: usize) -> Vec<u8> {
+    (0..count).map(|n| (n * 7 % 251) as u8).collect()
+}
+
+/// Goes on until so many bytes are moved, as the driver does.
+fn carry(sockets: &mut Sockets, total: u64) {
+    let mut moved = 0;
+    while moved < total {
+        turn(sockets);
+        loop {
+            match sockets.read(ID, &mut [0; 64]) {
+                Read::Moved { bytes, queued } => {
+                    moved += bytes;
+                    if queued > 0 {
+                        break;
+                    }
+                }
+                Read::Nothing => break,
+                Read::Data(_) | Read::End | Read::Failed => panic!("after {moved} bytes"),
+            }
+        }
+    }
+    assert_eq!(moved, total);
+}
+
+#[test]
+fn what_is_spliced_arrives_behind_what_was_sent_and_nothing_more_does() {
+    let (mut sockets, mut service, mut client) = both_sides();
+    assert_eq!(sockets.send(CLIENT, b"head "), 0);
+    assert!(sockets.splice(ID, CLIENT, 3_000_000));
+    assert!(!sockets.splice(ID, CLIENT, 1), "one at a time");
+    let writer = std::thread::spawn(move || {
+        service.write_all(&bytes(3_000_000)).unwrap();
+        service.write_all(b"behind").unwrap();
+        service
+    });
+    let reader = std::thread::spawn(move || {
+        let mut all = vec![0; 3_000_005];
+        client.read_exact(&mut all).unwrap();
+        (client, all)
+    });
+    carry(&mut sockets, 3_000_000);
+    let (_client, all) = reader.join().unwrap();
+    assert!(all == [b"head ".as_slice(), &bytes(3_000_000)].concat());
+    let _service = writer.join().unwrap();
+    while !sockets.has_more(ID) {
+        turn(&mut sockets);
+    }
+    sockets.socket(ID).unwrap().readable = true;
+    assert_eq!(read(&mut sockets), "behind");
+    assert_eq!(sockets.fed_by(CLIENT), None);
+}
+
+/// The client reads nothing: the pipe is full, and what is in it is not lost when the service goes.
+#[test]
+fn what_waits_in_a_pipe_goes_into_the_clients_queue() {
+    let (mut sockets, service, mut client) = both_sides();
+    assert!(sockets.splice(ID, CLIENT, 60_000_000));
+    service.set_nonblocking(true).unwrap();
+    let (mut written, mut taken, mut waits) = (0, 0, 0);
+    let all = bytes(60_000_000);
+    // Until nothing moves any more: both kernels' buffers and the pipe are full.
+    for _ in 0..200 {
+        while let Ok(more) = (&service).write(&all[written..]) {
+            written += more;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+        sockets.socket(ID).unwrap().readable = true;
+        while let Read::Moved { bytes, queued } = sockets.read(ID, &mut [0; 64]) {
+            (taken, waits) = (taken + bytes as usize, queued);
+            if queued > 0 {
+                break;
+            }
+        }
+    }
+    assert!(waits > 0, "the client reads nothing");
+    sockets.close(ID, Close::Reset);
+    assert_eq!(sockets.socket(CLIENT).unwrap().queue.len(), waits);
+    sockets.close(CLIENT, Close::Graceful);
+    let reader = std::thread::spawn(move || {
+        let mut got = Vec::new();
+        client.read_to_end(&mut got).unwrap();
+        got
+    });
+    while sockets.lingering.is_sending() {
+        turn(&mut sockets);
+    }
+    let got = reader.join().unwrap();
+    assert!(got == all[..taken + waits], "{} of {}", got.len(), taken + waits);
+}
+
+#[test]
+fn a_spliced_service_that_ends_early_is_reported_as_ever() {
+    let (mut sockets, mut service, mut client) = both_sides();
+    assert!(sockets.splice(ID, CLIENT, 1_000));
+    service.write_all(b"not all").unwrap();
+    drop(service);
+    turn(&mut sockets);
+    assert_eq!(read(&mut sockets), "<7 moved, 0 wait>");
+    assert_eq!(read(&mut sockets), "<end>");
+    let mut got = [0; 7];
+    client.read_exact(&mut got).unwrap();
+    assert_eq!(&got, b"not all");
 }
