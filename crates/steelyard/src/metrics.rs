@@ -51,16 +51,9 @@ impl Figures {
 
     fn process(&self, page: &mut Page) {
         if let Some(counters) = &self.counters {
-            page.family(
-                "steelyard_connections_refused_total",
-                Kind::Counter,
-                "Client connections closed at once because something had run out.",
-            );
-            page.sample(
-                "",
-                &[("for_want_of", "descriptors")],
-                counters.refused_without_descriptor.load(Relaxed),
-            );
+            let help = "How often clients were left waiting for 100 ms, as descriptors, memory or places were short.";
+            page.family("steelyard_accept_pauses_total", Kind::Counter, help);
+            page.sample("", &[], counters.rests.load(Relaxed));
         }
         if let Some(Standing { written, dropped, .. }) = &self.access_log {
             page.family(

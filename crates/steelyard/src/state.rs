@@ -261,10 +261,9 @@ impl State {
         self.log.as_ref()
     }
 
-    /// Client connections closed at once so far because the process had no descriptor left.
-    pub fn refused_without_descriptor(&self) -> u64 {
-        let counters = self.counters.borrow();
-        counters.as_ref().map_or(0, |counters| counters.refused_without_descriptor.load(Ordering::Relaxed))
+    /// How often listeners rested so far because something was short.
+    pub fn rests(&self) -> u64 {
+        self.counters.borrow().as_ref().map_or(0, |counters| counters.rests.load(Ordering::Relaxed))
     }
 
     /// The program's time.

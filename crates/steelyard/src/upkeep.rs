@@ -47,7 +47,7 @@ pub async fn keep_time(state: &State, report: &Report) {
 /// What was lost for want of something, as far as it was told.
 #[derive(Default)]
 struct Shortage {
-    refused: u64,
+    rests: u64,
     dropped: u64,
     /// By service.
     no_local_port: BTreeMap<String, u64>,
@@ -56,11 +56,11 @@ struct Shortage {
 impl Shortage {
     /// A line for each kind of loss since the last call.
     fn tell(&mut self, state: &State, report: &Report) {
-        let refused = state.refused_without_descriptor();
-        if let Some(more) = refused.checked_sub(self.refused).filter(|more| *more > 0) {
-            report.err(format!("steelyard: {more} client connections were closed at once: no descriptor left; raise the limit (ulimit -n)"));
+        let rests = state.rests();
+        if rests > self.rests {
+            report.err("steelyard: clients had to wait to be let in: descriptors or memory are short; raise the limit (ulimit -n)");
         }
-        self.refused = refused;
+        self.rests = rests;
         self.ports(state).into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
         let Some(standing) = state.access_log().map(|log| log.standing()) else { return };
         if let Some(more) = standing.dropped.checked_sub(self.dropped).filter(|more| *more > 0) {

@@ -106,8 +106,12 @@ mod secrets;
 mod selection;
 #[path = "e2e/service.rs"]
 mod service;
+#[path = "e2e/shortage.rs"]
+mod shortage;
 #[path = "e2e/states.rs"]
 mod states;
+#[path = "e2e/stopping.rs"]
+mod stopping;
 #[path = "e2e/tcp.rs"]
 mod tcp;
 
@@ -146,6 +150,8 @@ fn main() -> std::process::ExitCode {
     trials.extend(choosing::trials());
     trials.extend(monitors::trials());
     trials.extend(metrics::trials());
+    trials.extend(shortage::trials());
+    trials.extend(stopping::trials());
     trials.extend(management::trials());
     trials.extend(bad_input::trials());
     trials.extend(check::trials());

@@ -172,6 +172,14 @@ impl Engine {
         }
     }
 
+    /// Cuts whatever is in progress: the limit of a graceful stop is reached.
+    pub fn cut(&mut self, io: &mut impl Io) {
+        let clients: Vec<ConnId> = self.clients.iter_mut().map(|session| session.id()).collect();
+        for id in clients {
+            self.with(id, io, |session, cx| session.stopped(cx));
+        }
+    }
+
     /// When [`Engine::tick`] must be called next, at the latest.
     pub fn next_deadline(&self) -> Time {
         self.parts.wheel.next()
@@ -191,6 +199,11 @@ impl Engine {
                 Owner::Nobody => {}
             }
         }
+    }
+
+    /// Is there no place for another client?
+    pub fn is_full(&self) -> bool {
+        self.clients.len() >= self.parts.limits.clients
     }
 
     /// Open client connections.

@@ -7,6 +7,8 @@ use crate::time::SECOND_US;
 pub struct Limits {
     /// Client connections of one engine; more are refused.
     pub clients: usize,
+    /// Server-side connections of one engine; beyond it the idle one that was used least recently makes room.
+    pub servers: usize,
     /// Bytes of a request or response head, start line included. More is 431 (414 when the request line alone is too
     /// long, 502 from a service).
     pub head_bytes: usize,
@@ -54,6 +56,7 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             clients: 100_000,
+            servers: 100_000,
             head_bytes: 64 * 1024,
             target_bytes: 16 * 1024,
             chunk_line_bytes: 8 * 1024,

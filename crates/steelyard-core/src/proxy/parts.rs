@@ -167,6 +167,11 @@ impl<I: Io> Context<'_, I> {
     /// Opens a connection for which there is a permit.
     pub fn open(&mut self, route: Route<'_>, user: ConnId, now: Time) -> ConnId {
         let Route { service, from, .. } = route;
+        if self.parts.servers.len() >= self.parts.limits.servers
+            && let Some(eldest) = self.parts.pool.eldest()
+        {
+            self.discard(eldest, Close::Graceful);
+        }
         let Parts { servers, wheel, limits, .. } = &mut *self.parts;
         let id = servers.insert(|id| Server {
             user: Some(user),

@@ -95,6 +95,12 @@ impl Pool {
         unwanted.flat_map(|stack| stack.idle.iter().map(|idle| idle.id)).collect()
     }
 
+    /// The one that was used least recently.
+    pub fn eldest(&self) -> Option<ConnId> {
+        let eldest = self.stacks.values().filter_map(|stack| stack.idle.first());
+        eldest.min_by_key(|idle| idle.since).map(|idle| idle.id)
+    }
+
     /// How many are idle.
     pub fn len(&self) -> usize {
         self.total

@@ -151,6 +151,11 @@ impl Session {
         either!(self, session => session.granted(cx))
     }
 
+    /// The limit of a graceful stop is reached: what is in progress is cut.
+    pub fn stopped(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        either!(self, session => session.stopped(cx))
+    }
+
     /// The connect to the service succeeded.
     pub fn connected(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
         either!(self, session => session.connected(cx))

@@ -305,6 +305,11 @@ impl Session {
         self.abort(Close::Reset, cause, cx)
     }
 
+    /// The limit of a graceful stop is reached. A FIN would say that all was sent.
+    pub fn stopped(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        self.abort(Close::Reset, Cause::Stopped, cx)
+    }
+
     /// A newer snapshot changes nothing here: the connection is one transaction, and ends on the snapshot it began with.
     /// Only one that waits for a service ends with its virtual server.
     pub fn adopt(&mut self, vserver: Option<&Arc<VirtualServer>>, cx: &mut Context<'_, impl Io>) -> Fate {

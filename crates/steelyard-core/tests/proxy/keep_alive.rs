@@ -10,6 +10,29 @@ use steelyard_core::time::Time;
 use crate::world::{Act, Connects, World, config, echo, get};
 
 #[test]
+fn an_idle_connection_makes_room_for_another() {
+    let mut world = World::with(3, Limits { servers: 2, ..Limits::default() });
+    let client = world.client();
+    for _ in 0..2 {
+        world.data(client, &get("/"));
+        world.serve();
+        world.pass(1_000);
+    }
+    assert_eq!(world.engine.idle_servers(), 2);
+    world.data(client, &get("/"));
+    world.serve();
+    let ids = world.server_ids();
+    let open: Vec<bool> = ids.iter().map(|id| world.is_open(*id)).collect();
+    assert_eq!(open.len() - world.engine.servers(), 1);
+    assert_eq!(world.statuses(client), [200; 3]);
+    assert!(
+        !world.is_open(ids[0]) && world.is_open(ids[1]),
+        "the one that was used least recently goes: {open:?}"
+    );
+    world.assert_at_rest();
+}
+
+#[test]
 fn what_need_not_change_is_passed_on_as_it_came() {
     let mut world = World::new(1);
     let client = world.client();

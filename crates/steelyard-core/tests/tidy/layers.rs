@@ -63,6 +63,20 @@ pub fn doors(repository: &Repository) -> Vec<Fault> {
     faults
 }
 
+/// Wall time, which anybody may set, decides nothing: it is read where it is shown, and where a seed is made.
+pub fn wall_time(repository: &Repository) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for file in repository.rust("crates/steelyard/src/") {
+        let shows = WALL_TIME.iter().any(|path| file.path.starts_with(path));
+        for (line, path) in file.paths().into_iter().filter(|_| !shows) {
+            if path.split("::").any(|part| matches!(part, "SystemTime" | "UNIX_EPOCH" | "jiff")) {
+                faults.push(file.fault(line, format!("{path}: time is monotonic, wall time is for display")));
+            }
+        }
+    }
+    faults
+}
+
 /// A configuration is changed by commands alone.
 pub fn one_place_that_changes(repository: &Repository) -> Vec<Fault> {
     let mut faults = Vec::new();
@@ -103,6 +117,9 @@ pub fn dependencies(repository: &Repository) -> Vec<Fault> {
 }
 
 const CORE_MANIFEST: &str = "crates/steelyard-core/Cargo.toml";
+
+/// Where wall time may be read: the access log shows it, `run` makes a seed of it.
+const WALL_TIME: [&str; 2] = ["crates/steelyard/src/access_log/", "crates/steelyard/src/run.rs"];
 
 /// Modules that every other may use.
 const EVERYWHERE: [&str; 2] = ["time", "sync"];
@@ -193,6 +210,19 @@ fn a_planted_door_is_found() {
     let found: Vec<_> = doors(&planted).into_iter().map(|f| f.at).collect();
     let at = |file: &str| format!("crates/steelyard-core/src/{file}");
     assert_eq!(found, [at("timer.rs:1"), at("timer.rs:1"), at("timer.rs:2"), at("vserver/mod.rs:1")]);
+}
+
+#[test]
+fn planted_wall_time_is_found() {
+    let planted = Repository::planted(&[
+        ("crates/steelyard/src/access_log/line.rs", "use std::time::SystemTime;"),
+        (
+            "crates/steelyard/src/probe.rs",
+            "use std::time::{Duration, SystemTime};\nfn f() { jiff::Timestamp::now() }",
+        ),
+    ]);
+    let found: Vec<_> = wall_time(&planted).into_iter().map(|f| f.at).collect();
+    assert_eq!(found, ["crates/steelyard/src/probe.rs:1", "crates/steelyard/src/probe.rs:2"]);
 }
 
 #[test]

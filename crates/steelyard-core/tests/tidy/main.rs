@@ -27,6 +27,7 @@ rules! {
     core_modules_follow_the_arrows: layers::arrows;
     core_touches_no_world: layers::doors;
     configuration_changes_in_one_place: layers::one_place_that_changes;
+    o04_wall_time_is_for_display: layers::wall_time;
     core_depends_on_what_is_listed: layers::dependencies;
     files_open_with_what_they_own: text::opening;
     files_read_at_one_sitting: text::length;

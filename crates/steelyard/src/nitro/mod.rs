@@ -104,6 +104,7 @@ fn route(method: &Method, path: &str, query: Option<&str>, state: &State) -> Rep
             get(&|| one("lbvserver", id, |n| stat::lbvserver(state, n)))
         }
         ["nitro", "v1", "stat", "service", id] => get(&|| one("service", id, |n| stat::service(state, n))),
+        ["metrics"] => Reply::wrong_verb(),
         ["steelyard", "v1", "explain", id] => get(&|| decisions(id, query, state)),
         ["nitro", "v1", "stat" | "config", object, ..] => {
             let text = format!("Invalid object name [{}]", decode_id(object));

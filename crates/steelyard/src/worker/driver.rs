@@ -198,6 +198,9 @@ impl Worker {
         let Some(vserver) = self.listeners.vserver(key) else { return };
         let now = self.sockets.now();
         for _ in 0..ACCEPTS_PER_TURN {
+            if self.engine.is_full() {
+                return self.listeners.rest(key, self.sockets.epoll(), now);
+            }
             match self.listeners.accept(key, self.sockets.epoll(), now) {
                 Accepted::Client(fd, peer) => match self.engine.accepted(&vserver, peer, &mut self.sockets) {
                     Some(id) => self.sockets.adopt(id, fd),
@@ -246,6 +249,7 @@ impl Worker {
     fn carry_on_stopping(&mut self, now: Time) -> Turn {
         let Some(stop) = &mut self.stop else { return Turn::More };
         if stop.ends_at <= now {
+            self.engine.cut(&mut self.sockets);
             return Turn::Last;
         }
         if self.listeners.is_empty() && stop.clients == Clients::Served {

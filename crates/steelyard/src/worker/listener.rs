@@ -10,6 +10,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
@@ -19,7 +20,6 @@ use steelyard_core::time::{MILLISECOND_US, Time};
 
 use super::Counters;
 use super::mailbox::Listen;
-use super::options::reset;
 use super::source::Source;
 
 /// Who may already listen on an address that is to be bound.
@@ -71,8 +71,6 @@ fn open(address: SocketAddr) -> io::Result<OwnedFd> {
 pub(super) struct Listeners {
     list: slab::Slab<Listener>,
     counters: Arc<Counters>,
-    /// Given up to be able to accept, and close, one connection when no other descriptor is left.
-    reserve: Option<OwnedFd>,
 }
 
 struct Listener {
@@ -81,7 +79,7 @@ struct Listener {
     socket: OwnedFd,
     /// Accepts until then, without new SYNs; then closes.
     closes_at: Option<Time>,
-    /// Is not asked before then: the process is short of descriptors or memory.
+    /// Is not asked before then: the process is short of descriptors, memory or places.
     rests_until: Option<Time>,
     _lease: Arc<()>,
 }
@@ -92,13 +90,13 @@ pub(super) enum Accepted {
     Client(OwnedFd, SocketAddr),
     /// Nobody waits.
     Nobody,
-    /// Somebody came and went, or was sent away; others may wait.
+    /// Somebody came and went; others may wait.
     Lost,
 }
 
 impl Listeners {
     pub fn new(counters: Arc<Counters>) -> Listeners {
-        Listeners { list: slab::Slab::new(), counters, reserve: open_reserve() }
+        Listeners { list: slab::Slab::new(), counters }
     }
 
     /// Takes over newly bound listeners, renames what stays and starts closing every address not in `names`.
@@ -151,9 +149,9 @@ impl Listeners {
                 None => Accepted::Lost,
             },
             Err(Errno::AGAIN) => Accepted::Nobody,
-            Err(Errno::MFILE | Errno::NFILE) => self.refuse_one(key, epoll, now),
-            Err(Errno::NOBUFS | Errno::NOMEM) => {
-                listener.rest(key, epoll, now);
+            // Without one of these who waits cannot even be refused, and epoll would report it for ever.
+            Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
+                self.rest(key, epoll, now);
                 Accepted::Nobody
             }
             Err(_) => Accepted::Lost,
@@ -169,9 +167,6 @@ impl Listeners {
             }
             listener.closes_at.is_none_or(|t| t > now)
         });
-        if self.reserve.is_none() {
-            self.reserve = open_reserve();
-        }
     }
 
     /// When `expire` has something to do.
@@ -180,22 +175,12 @@ impl Listeners {
         times.flatten().min().unwrap_or(Time::NEVER)
     }
 
-    /// Without a free descriptor a waiting connection cannot even be refused, and epoll would report it for ever.
-    fn refuse_one(&mut self, key: u32, epoll: &OwnedFd, now: Time) -> Accepted {
-        drop(self.reserve.take());
-        let Some(listener) = self.list.get_mut(key as usize) else { return Accepted::Nobody };
-        let accepted =
-            rustix::net::accept_with(&listener.socket, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC);
-        if let Ok(socket) = accepted {
-            self.counters.refuse_without_descriptor();
-            reset(socket);
+    /// Nobody else is let in for a moment: who waits goes on waiting in the listener's queue.
+    pub fn rest(&mut self, key: u32, epoll: &OwnedFd, now: Time) {
+        if let Some(listener) = self.list.get_mut(key as usize) {
+            self.counters.rests.fetch_add(1, Ordering::Relaxed);
+            listener.rest(key, epoll, now);
         }
-        self.reserve = open_reserve();
-        if self.reserve.is_some() {
-            return Accepted::Lost;
-        }
-        listener.rest(key, epoll, now);
-        Accepted::Nobody
     }
 }
 
@@ -219,10 +204,6 @@ impl Listener {
     }
 }
 
-fn open_reserve() -> Option<OwnedFd> {
-    rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).ok()
-}
-
 /// Waiting connections per listener; the kernel lowers it to net.core.somaxconn.
 const BACKLOG: i32 = 4096;
 
@@ -230,7 +211,7 @@ const BACKLOG: i32 = 4096;
 /// its dropped SYN again, so that the repeated one finds the port closed.
 const DRAIN_US: u64 = 500 * MILLISECOND_US;
 
-/// How long a listener rests when descriptors or memory have run out.
+/// How long a listener rests when descriptors, memory or places for clients have run out.
 const REST_US: u64 = 100 * MILLISECOND_US;
 
 /// Classic BPF over the TCP header: drop what has SYN without ACK, pass the rest.

@@ -22,7 +22,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -87,8 +87,8 @@ impl Bound {
 /// What workers count for the operator; shared with them.
 #[derive(Default)]
 pub struct Counters {
-    /// Client connections that were closed at once because the process had no descriptor left for them.
-    pub refused_without_descriptor: AtomicU64,
+    /// How often a listener left those who wait in its queue for 100 ms, as descriptors, memory or places were short.
+    pub rests: AtomicU64,
 }
 
 /// The running workers. Dropping it leaves them running; [`Workers::stop`] ends them.
@@ -242,12 +242,6 @@ impl Flusher {
     }
 }
 
-impl Counters {
-    fn refuse_without_descriptor(&self) {
-        self.refused_without_descriptor.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
 fn overlap(one: SocketAddr, other: SocketAddr) -> bool {
     let any = one.ip().is_unspecified() || other.ip().is_unspecified();
     one.port() == other.port() && (one.ip() == other.ip() || any && one.is_ipv4() == other.is_ipv4())
@@ -271,7 +265,8 @@ fn raise_descriptor_limit() -> u64 {
 fn limits(descriptors: u64, threads: usize) -> Limits {
     let for_traffic = descriptors.saturating_sub(OWN_DESCRIPTORS) / 2 / threads as u64;
     let defaults = Limits::default();
-    Limits { clients: defaults.clients.min(for_traffic as usize).max(1), ..defaults }
+    let clients = defaults.clients.min(for_traffic as usize).max(1);
+    Limits { clients, servers: clients, ..defaults }
 }
 
 /// What the access log has of a request line, so that its own line is one that a pipe takes whole.

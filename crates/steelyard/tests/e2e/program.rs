@@ -80,6 +80,19 @@ impl Program {
         Program::spawn_command(place, config, arguments, output.into())
     }
 
+    /// Starts with a whole ns.conf and no more than `descriptors`; `None` where that cannot be done. Returns when it says
+    /// that it is ready.
+    pub fn launch_limited(place: &Place, config: &str, descriptors: u32) -> Option<Program> {
+        let mut command = crate::installed::program("prlimit")?;
+        command.arg(format!("--nofile={descriptors}")).arg(EXECUTABLE);
+        let config = place.file("ns.conf", config);
+        let run = vec!["run", "--threads", "2", "--config", &config];
+        let mut program = Program::execute(command, place, run, config.clone(), Stdio::piped());
+        program.stdout = Written::of(program.child.stdout.take());
+        program.wait_ready();
+        Some(program)
+    }
+
     /// The same with a standard output that is a closed pipe.
     pub fn spawn_without_output(place: &Place, config: &str) -> Program {
         let mut program = Program::spawn_unread(place, config, &[]);
@@ -90,7 +103,13 @@ impl Program {
     /// Starts `steelyard lab` with a file of these contents. Returns when it says that it is ready.
     pub fn lab(place: &Place, contents: &str) -> Program {
         let file = place.file("lab.conf", contents);
-        let mut program = Program::execute(place, vec!["lab", &file], file.clone(), Stdio::piped());
+        let mut program = Program::execute(
+            Command::new(EXECUTABLE),
+            place,
+            vec!["lab", &file],
+            file.clone(),
+            Stdio::piped(),
+        );
         program.stdout = Written::of(program.child.stdout.take());
         program.wait_ready();
         program
@@ -283,11 +302,17 @@ impl Program {
     fn spawn_command(place: &Place, config: &str, arguments: &[&str], output: Stdio) -> Program {
         let config = place.file("ns.conf", config);
         let run = ["run", "--threads", "2", "--config", &config];
-        Program::execute(place, [&run, arguments].concat(), config.clone(), output)
+        Program::execute(Command::new(EXECUTABLE), place, [&run, arguments].concat(), config.clone(), output)
     }
 
-    fn execute(place: &Place, arguments: Vec<&str>, config: String, output: Stdio) -> Program {
-        let mut child = Command::new(EXECUTABLE)
+    fn execute(
+        mut command: Command,
+        place: &Place,
+        arguments: Vec<&str>,
+        config: String,
+        output: Stdio,
+    ) -> Program {
+        let mut child = command
             .args(arguments)
             .args(["--nitro", &place.nitro().to_string()])
             .stdin(Stdio::null())

@@ -104,6 +104,12 @@ impl Session {
         cx.parts.give(&mut out);
     }
 
+    /// The limit of a graceful stop is reached.
+    pub fn stopped(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        self.exchange.draft.ended_by(Cause::Stopped);
+        self.abort(Close::Reset, cx)
+    }
+
     /// Closes both sides. A service in mid-exchange is reset: what it has must not pass for complete.
     pub(super) fn abort(&mut self, how: Close, cx: &mut Context<'_, impl Io>) -> Fate {
         self.drop_server(Close::Reset, cx);
