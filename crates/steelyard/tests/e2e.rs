@@ -78,6 +78,8 @@ mod hostile;
 mod lab;
 #[path = "e2e/lifecycle.rs"]
 mod lifecycle;
+#[path = "e2e/limits.rs"]
+mod limits;
 #[path = "e2e/management.rs"]
 mod management;
 #[path = "e2e/measured.rs"]
@@ -140,6 +142,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(ports::trials());
     trials.extend(failing::trials());
     trials.extend(accounting::trials());
+    trials.extend(limits::trials());
     trials.extend(lifecycle::trials());
     trials.extend(reloading::trials());
     trials.extend(exposure::trials());

@@ -4,6 +4,7 @@
 //! shared view of a virtual server's services, whatever its method.
 
 pub mod assigned;
+mod bandwidth;
 pub mod decision;
 pub mod dirty;
 pub mod log;

@@ -30,7 +30,7 @@ resource! {
         gslb: &'static str = "NONE", Option("gslb", "gslb", one_of(&["NONE", "LOCAL", "REMOTE"])).at_add().always().traffic();
         /// Most open connections to it; 0 for no limit.
         max_client: u32 = 0,
-            Option("maxClient", "maxclient", Kind::Number { min: 0, max: u32::MAX - 1 }).always().traffic();
+            Option("maxClient", "maxclient", Kind::Number { min: 0, max: u32::MAX - 1 }).always();
         /// NO: it is not probed and counts as UP.
         health_monitor: bool = true, Option("healthMonitor", "healthmonitor", Kind::YesNo);
         /// Most requests on one connection to it; 0 for no limit.
@@ -69,7 +69,7 @@ resource! {
         /// YES: its answers may be compressed.
         compression: bool = false, Option("CMP", "cmp", Kind::YesNo).always().traffic();
         /// Most traffic with it, in kbit/s; 0 for no limit.
-        max_bandwidth: u32 = 0, Option("maxBandwidth", "maxbandwidth", MAX_BANDWIDTH).traffic();
+        max_bandwidth: u32 = 0, Option("maxBandwidth", "maxbandwidth", MAX_BANDWIDTH);
         /// YES: it is reached while it is DOWN, in layer 2 mode.
         access_down: bool = false, Option("accessDown", "accessdown", Kind::YesNo).traffic();
         /// Least sum of the weights of monitors that are UP; 0 asks for all of them.

@@ -23,7 +23,7 @@ resource! {
         traffic_domain: u32 = 0, Option("td", "td", TRAFFIC_DOMAIN).at_add().traffic();
         /// Most open connections to a member; 0 for no limit.
         max_client: u32 = 0,
-            Option("maxClient", "maxclient", Kind::Number { min: 0, max: u32::MAX - 1 }).always().traffic();
+            Option("maxClient", "maxclient", Kind::Number { min: 0, max: u32::MAX - 1 }).always();
         /// Most requests on one connection to a member; 0 for no limit.
         max_req: u32 = 0, Option("maxReq", "maxreq", Kind::Number { min: 0, max: 65_535 }).always();
         /// YES: their answers may be kept by a cache.
@@ -59,7 +59,7 @@ resource! {
         /// YES: their answers may be compressed.
         compression: bool = false, Option("CMP", "cmp", Kind::YesNo).always().traffic();
         /// Most traffic with a member, in kbit/s; 0 for no limit.
-        max_bandwidth: u32 = 0, Option("maxBandwidth", "maxbandwidth", MAX_BANDWIDTH).traffic();
+        max_bandwidth: u32 = 0, Option("maxBandwidth", "maxbandwidth", MAX_BANDWIDTH);
         /// Least sum of the weights of monitors that are UP; 0 asks for all of them.
         monitor_threshold: u32 = 0,
             Option("monThreshold", "monthreshold", Kind::Number { min: 0, max: 65_535 });

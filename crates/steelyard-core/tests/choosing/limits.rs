@@ -12,7 +12,7 @@ use steelyard_core::balance::surge::MOST_WAITING;
 use steelyard_core::balance::{Method, method};
 use steelyard_core::service::terms::Terms;
 use steelyard_core::service::waker::{Caller, Waker};
-use steelyard_core::service::{Binding, Service, State};
+use steelyard_core::service::{Binding, Service, State, Watch};
 use steelyard_core::time::Time;
 
 /// Services on ports of their own, all UP.
@@ -162,6 +162,54 @@ fn those_who_wait_at_different_virtual_servers_take_turns() {
     }
     assert_eq!(order, [3, 6, 1, 4, 7, 2, 5, 8]);
     assert_eq!(services[0].active(), 0);
+}
+
+/// 80 kbit/s are 10,000 bytes in a second. Over them a service is no candidate until the last second has no more.
+#[test]
+fn a_service_over_max_bandwidth_is_no_candidate() {
+    let all = services(2);
+    let bound = |service: &Arc<Service>, max_bandwidth_kbps| {
+        let terms = Arc::new(Terms { max_bandwidth_kbps, ..Terms::default() });
+        Bound { service: Arc::clone(service), weight: 1, terms }
+    };
+    let setup = Setup {
+        method: method("ROUNDROBIN").unwrap(),
+        services: vec![bound(&all[0], Some(80)), bound(&all[1], None)],
+        startup_factor: 1,
+        slow_start: None,
+        budget: Budget::new(ALL_LOGS_BYTES),
+    };
+    let picker = Picker::take_over(setup, &Arc::default(), Time::ZERO);
+    picker.bound();
+    let ms = |ms: u64| Time::from_us(ms * 1_000);
+    let takes_part = |from: u64| {
+        picker.tick(ms(from));
+        (0..2).any(|_| picker.pick(ms(from), &[]).unwrap().1 == 0)
+    };
+    let carry = |bytes| all[0].traffic.response_bytes.fetch_add(bytes, Ordering::Relaxed);
+    carry(10_000);
+    assert!(takes_part(100), "as much as it may");
+    carry(1);
+    assert!(!takes_part(200), "more than it may");
+    let row = &picker.decisions(1)[0].services[0];
+    assert_eq!((row.eligible, row.why_not), (false, Some("at maxBandwidth")));
+    for at in (300..=1_000).step_by(100) {
+        assert!(!takes_part(at), "within the second, at {at} ms");
+    }
+    assert!(takes_part(1_100), "the first 10,000 bytes are more than a second old");
+    carry(1_000_000);
+    assert!(!takes_part(1_200));
+    // Requests wait where all are over it, and are served by the tick at which they are not.
+    all[1].set_state(State::Down, ms(1_200));
+    picker.state_changed(1, ms(1_200));
+    let waker = Arc::new(Told::default()) as Arc<dyn Waker>;
+    let Choice::Waits(turn) = picker.choose(ms(1_250), &[], Caller { waker: &waker, id: 0 }) else {
+        panic!("it is to wait")
+    };
+    picker.tick(ms(2_100));
+    assert!(turn.answer().is_none());
+    picker.tick(ms(2_200));
+    assert!(turn.answer().flatten().is_some());
 }
 
 /// Who comes beyond the bound is refused at once, and a place that is given up is free again.

@@ -1,6 +1,7 @@
 //! What happens at `maxClient`: requests wait in the surge queue, in their order, within bounds, and are all answered.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use steelyard_core::config::guard::Guards;
 use steelyard_core::config::{self, Config};
@@ -308,5 +309,28 @@ fn a_tcp_connection_that_waits_too_long_or_in_vain_is_reset() {
     world.deliver();
     assert_eq!(world.io.conns[&third].closed, Some(Close::Reset));
     world.reset(clients[0]);
+    world.assert_at_rest();
+}
+
+/// The limits of a group are those of each of its members.
+#[test]
+fn the_limits_of_a_group_hold_for_each_member() {
+    let mut world = World::reading(
+        "add server web 127.0.0.1\nadd serviceGroup g HTTP -maxClient 1 -maxBandwidth 80\n\
+         bind serviceGroup g web 8001\nbind serviceGroup g web 8002\nbind lb vserver vs g\n",
+    );
+    let clients = ask(&mut world, 3);
+    assert_eq!((waiting(&world), world.services[0].active(), world.services[1].active()), (1, 1, 1));
+    world.serve();
+    assert!(clients.iter().all(|client| world.statuses(*client) == [200]));
+    // 80 kbit/s are 10,000 bytes a second.
+    world.services[0].traffic.response_bytes.fetch_add(20_000, Ordering::Relaxed);
+    world.snapshot.vserver("vs").unwrap().tick(Time::from_us(world.io.now + 100 * MILLISECOND_US));
+    let before = world.services[0].requests();
+    for _ in 0..4 {
+        ask(&mut world, 1);
+        world.serve();
+    }
+    assert_eq!(world.services[0].requests(), before, "one carries too much, the other serves");
     world.assert_at_rest();
 }

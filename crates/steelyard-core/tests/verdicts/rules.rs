@@ -45,17 +45,17 @@ fn an_option_changes_something_only_away_from_its_default() {
         (Verdict::Honoured, Consequence::None)
     );
     assert_eq!(of("-usip YES"), (Verdict::Partial, Consequence::Traffic));
-    assert_eq!(of("-maxClient 5"), (Verdict::Partial, Consequence::Traffic));
-    let judgement = judged(&add("-maxClient 5 -usip YES -CMP YES"));
+    assert_eq!(of("-TCPB YES"), (Verdict::Partial, Consequence::Traffic));
+    let judgement = judged(&add("-TCPB YES -usip YES -CMP YES"));
     let options: Vec<&str> = findings(&judgement, 6).filter_map(|f| f.option.as_deref()).collect();
-    assert_eq!(options, ["maxClient", "usip", "CMP"]);
+    assert_eq!(options, ["TCPB", "usip", "CMP"]);
     let columns: Vec<usize> = findings(&judgement, 6).map(|f| f.column).collect();
     assert_eq!(
         columns,
         [
-            "add service t web HTTP 81 -maxClient ".len() + 1,
-            "add service t web HTTP 81 -maxClient 5 -usip ".len() + 1,
-            "add service t web HTTP 81 -maxClient 5 -usip YES -CMP ".len() + 1
+            "add service t web HTTP 81 -TCPB ".len() + 1,
+            "add service t web HTTP 81 -TCPB YES -usip ".len() + 1,
+            "add service t web HTTP 81 -TCPB YES -usip YES -CMP ".len() + 1
         ]
     );
 }

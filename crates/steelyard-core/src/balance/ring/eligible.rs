@@ -1,6 +1,6 @@
 //! Who may be chosen: states, slow start's caps, services tried before, and what a service brings when it comes.
 
-use super::{FULL, Leaf, Measures, Ring, SLOWED, STATE};
+use super::{FULL, HEAVY, Leaf, Measures, Ring, SLOWED, STATE};
 use crate::balance::round;
 use crate::balance::slot::Slot;
 use crate::balance::startup::StartupReason;
@@ -47,6 +47,25 @@ impl Ring {
         }
         self.set_held(position, held ^ FULL);
         true
+    }
+
+    /// Holds back who carried too much in the last second, until he has not.
+    pub(super) fn weigh(&mut self, now: Time) {
+        let turned: Vec<(usize, bool)> = self
+            .bandwidth
+            .advance(now)
+            .filter(|(position, over)| {
+                self.leaves.get(*position).is_some_and(|leaf| (leaf.held & HEAVY != 0) != *over)
+            })
+            .collect();
+        for (position, over) in turned {
+            if over {
+                self.hold(position, HEAVY);
+            } else {
+                self.rejoin(position);
+                self.release(position, HEAVY);
+            }
+        }
     }
 
     /// Is there a service that a request may wait for: one that admits work and is not among `tried`?

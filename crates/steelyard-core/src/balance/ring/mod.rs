@@ -10,6 +10,7 @@ mod measured;
 use std::hint::black_box;
 
 use self::measured::Meter;
+use crate::balance::bandwidth::Bandwidth;
 use crate::balance::log::{Log, Pick, Reason, Rule};
 use crate::balance::rates::Rate;
 use crate::balance::setup::Setup;
@@ -33,6 +34,7 @@ pub(super) struct Ring {
     meters: Box<[Meter]>,
     /// `maxClient` of each service, [`UNLIMITED`] without one; empty when none has one.
     ceilings: Box<[u32]>,
+    bandwidth: Bandwidth,
     /// Requests that wait until a service has room.
     pub(super) surge: Surge,
     /// Position of the last selected service; every selection moves it, tie or not.
@@ -75,7 +77,7 @@ pub(super) struct Leaf {
     place: u32,
     /// 1 to 100.
     weight: u8,
-    /// Why it must not be chosen: a state in the low bits, [`SLOWED`], [`TRIED`], [`FULL`]; 0 when it may.
+    /// Why it must not be chosen: a state in the low bits, [`SLOWED`], [`TRIED`], [`FULL`], [`HEAVY`]; 0 when it may.
     pub(super) held: u8,
     pending: bool,
 }
@@ -90,6 +92,7 @@ impl Ring {
             leaves: setup.services.iter().map(|bound| Leaf::new(bound.weight)).collect(),
             meters: Meter::all(setup),
             ceilings: ceilings(setup),
+            bandwidth: Bandwidth::new(setup, now),
             surge: Surge::default(),
             last: None,
             by_turns: method.measures == Measures::Turns,
@@ -162,6 +165,7 @@ impl Ring {
                 meter.continue_from(before);
             }
         }
+        self.bandwidth.continue_from(new, &old.bandwidth, was);
         if !before.admits() {
             return;
         }
@@ -334,6 +338,7 @@ impl Ring {
             self.freeze(slots);
         }
         self.refill(now);
+        self.weigh(now);
     }
 
     /// Puts the kind of key into the tree that the next decision needs.
@@ -442,6 +447,7 @@ pub(super) fn why_not(held: u8) -> Option<&'static str> {
         _ if held & TRIED != 0 => Some("tried for this request"),
         _ if held & STATE != 0 => Some(State::from_code(held & STATE).text()),
         _ if held & FULL != 0 => Some("at maxClient"),
+        _ if held & HEAVY != 0 => Some("at maxBandwidth"),
         _ => Some("slow start"),
     }
 }
@@ -455,6 +461,8 @@ const SLOWED: u8 = 0x10;
 const TRIED: u8 = 0x20;
 /// As many transactions are active as `maxClient` lets be.
 const FULL: u8 = 0x40;
+/// More than `maxBandwidth` was carried in the last second.
+const HEAVY: u8 = 0x80;
 /// A ceiling that nothing reaches.
 const UNLIMITED: u32 = u32::MAX;
 /// From this share of all keys on, rebuilding the tree is cheaper than setting keys one by one.

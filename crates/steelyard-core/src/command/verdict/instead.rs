@@ -154,8 +154,6 @@ const VSERVER: Sentences = &[
 
 const SERVICE: Sentences = &[
     ("the service sees this host's address and port, not the client's", &["usip", "useproxyport"]),
-    ("connections to the service are not limited in number", &["maxclient"]),
-    ("traffic with the service is not limited", &["maxbandwidth"]),
     ("answers pass as fast as clients take them, without being stored first", &["tcpb"]),
     ("answers are not compressed", &["cmp"]),
     ("answers are not cached", &["cacheable", "cachetype"]),
@@ -217,7 +215,7 @@ const PARAMETER: Sentences = &[
         &["useportforhashlb", "lbhashalgorithm", "lbhashfingers", "lbhashalgowinsize", "proximityfromself"],
     ),
     ("the host's routes are used", &["preferdirectroute"]),
-    ("there is no limit that probes could count towards", &["monitorskipmaxclient"]),
+    ("probes are sent whatever maxClient says, and do not count towards it", &["monitorskipmaxclient"]),
     ("monitors close their connections in their own way", &["monitorconnectionclose"]),
     ("addresses are the host's, with its hardware addresses", &["vserverspecificmac"]),
     ("a disabled server takes its services out of service", &["retainservicestate"]),
