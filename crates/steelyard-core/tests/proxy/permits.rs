@@ -1,14 +1,19 @@
-//! `maxClient` counts open connections, idle ones included, over all engines (`spec/methods.md` ruling 12).
+//! Server-side connections: `maxClient` counts them, idle ones included, over all engines (`spec/methods.md` ruling 12);
+//! idle ones go when they are too old.
+
+use std::sync::Arc;
 
 use steelyard_core::command::read;
-use steelyard_core::config::Config;
+use steelyard_core::config::guard::Guards;
+use steelyard_core::config::{Config, Service};
 use steelyard_core::proxy::io::{Close, ConnId};
 use steelyard_core::proxy::limits::Limits;
-use steelyard_core::time::{MILLISECOND_US, SECOND_US};
+use steelyard_core::service::State;
+use steelyard_core::time::{MILLISECOND_US, SECOND_US, Time};
 
 use crate::surge::limited;
 use crate::tcp::tcp_config;
-use crate::world::{World, get};
+use crate::world::{World, config, get};
 
 /// Two engines of the same services.
 struct Pair([World; 2]);
@@ -165,9 +170,8 @@ fn a_limit_counts_what_was_open_before_it() {
     }
     pair.run(3);
     let guards = Default::default();
-    let now = steelyard_core::time::Time::from_us(pair.0[0].io.now);
-    let limited =
-        std::sync::Arc::new(pair.0[0].snapshot.next(&config("set service s1 -maxClient 2"), &guards, now));
+    let now = Time::from_us(pair.0[0].io.now);
+    let limited = Arc::new(pair.0[0].snapshot.next(&config("set service s1 -maxClient 2"), &guards, now));
     for world in &mut pair.0 {
         world.snapshot = limited.clone();
         world.engine.adopt(limited.clone(), &mut world.io);
@@ -177,4 +181,43 @@ fn a_limit_counts_what_was_open_before_it() {
     assert_eq!(pair.0[1].statuses(client), [200]);
     assert_eq!(pair.0[0].services[0].permits.open(), 2);
     pair.assert_at_rest();
+}
+
+/// A hundred times out of service and back under load, then nothing: the pool has its bound at once, and is empty once
+/// what lies in it is too old.
+#[test]
+fn o07_idle_connections_do_not_outlive_a_hundred_switches() {
+    let limits = Limits { idle_per_service: 4, ..Limits::default() };
+    let idle_us = limits.idle_server_us;
+    let mut world = World::of(&config(2), limits);
+    let mut clients: Vec<ConnId> = (0..10).map(|_| world.client()).collect();
+    for cycle in 0..100 {
+        let now = Time::from_us(world.io.now);
+        let state = if cycle % 2 == 0 { State::OutOfService } else { State::Up };
+        let mut changed = config(2);
+        let switch = |s: &Service| Service { enabled: s.name != "s1" || state == State::Up, ..s.clone() };
+        changed.services = changed.services.iter().map(switch).collect();
+        // Half of the load is under way when it happens.
+        for client in &clients[..5] {
+            world.data(*client, &get("/"));
+        }
+        world.snapshot = Arc::new(world.snapshot.next(&changed, &Guards::default(), now));
+        world.services[0].set_state(state, now);
+        world.engine.adopt(Arc::clone(&world.snapshot), &mut world.io);
+        for client in &clients[5..] {
+            world.data(*client, &get("/"));
+        }
+        world.serve();
+        world.pass(50 * MILLISECOND_US);
+        if cycle % 10 == 0 {
+            world.reset(clients.remove(0));
+            clients.push(world.client());
+        }
+        assert!(world.engine.idle_servers() <= 2 * 4);
+    }
+    world.assert_at_rest();
+    assert!(world.engine.idle_servers() > 0, "there was load");
+    world.pass(idle_us + SECOND_US);
+    assert_eq!((world.engine.idle_servers(), world.engine.servers()), (0, 0));
+    world.assert_at_rest();
 }

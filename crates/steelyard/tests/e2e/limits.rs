@@ -11,7 +11,7 @@ use libtest_mimic::Trial;
 
 use crate::client::request;
 use crate::place::Place;
-use crate::program::{Program, number};
+use crate::program::{Program, config, number};
 use crate::service::wait_for;
 
 pub fn trials() -> Vec<Trial> {
@@ -19,6 +19,7 @@ pub fn trials() -> Vec<Trial> {
         fifty_clients_of_one_connection_are_served_in_the_order_of_their_arrival,
         two_workers_share_one_connection_and_starve_nobody,
         a_service_of_one_connection_serves_two_virtual_servers,
+        o07_a_service_switched_a_hundred_times_under_load_leaves_no_connection_behind,
     ]
 }
 
@@ -32,6 +33,8 @@ struct CountingService {
 struct Counted {
     /// Most connections that were open at a time.
     most: AtomicUsize,
+    /// Connections that are open.
+    open: AtomicUsize,
     /// Targets, in the order in which they came.
     targets: Mutex<Vec<String>>,
     /// No request is answered yet.
@@ -61,7 +64,8 @@ impl CountingService {
 impl Drop for CountingService {
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
-        self.thread.take().unwrap().join().unwrap();
+        let ended = self.thread.take().unwrap().join();
+        assert!(std::thread::panicking() || ended.is_ok(), "the service failed");
     }
 }
 
@@ -69,6 +73,7 @@ fn run(listener: &TcpListener, shared: &Counted) {
     let mut open: Vec<(TcpStream, String)> = Vec::new();
     while !shared.stopping.load(Ordering::SeqCst) {
         open.retain_mut(|(stream, held)| serve(stream, held, shared));
+        shared.open.store(open.len(), Ordering::SeqCst);
         if let Ok((stream, _)) = listener.accept() {
             stream.set_nonblocking(true).unwrap();
             // Whoever closed before this one connected has closed by now.
@@ -97,7 +102,7 @@ fn serve(stream: &mut TcpStream, held: &mut String, shared: &Counted) -> bool {
     if !held.is_empty() && !shared.holds.load(Ordering::SeqCst) {
         assert!(held.ends_with("\r\n\r\n"), "one whole request at a time: {held:?}");
         held.clear();
-        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").unwrap();
+        return stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").is_ok();
     }
     true
 }
@@ -174,4 +179,41 @@ fn a_service_of_one_connection_serves_two_virtual_servers() {
     });
     assert_eq!((service.targets().len(), service.most()), (8 * 25, 1));
     program.wait_at_rest();
+}
+
+/// A hundred times out of service and back by SIGHUP while clients ask: afterwards what is open to the service is what lies
+/// idle in the pool, by the service's own count too. (That it then times out is shown in virtual time.)
+fn o07_a_service_switched_a_hundred_times_under_load_leaves_no_connection_behind() {
+    let place = Place::new();
+    let (first, second) =
+        (CountingService::start(place.service(1)), CountingService::start(place.service(2)));
+    let on = config(&place, "ROUNDROBIN", &[place.service(1), place.service(2)])
+        .replace("-healthMonitor NO", "-healthMonitor NO -downStateFlush DISABLED");
+    let off = on.replacen("-healthMonitor NO", "-healthMonitor NO -state DISABLED", 1);
+    let program = Program::start_with(&place, &on);
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let mut client = program.client();
+                while !over.load(Ordering::SeqCst) {
+                    assert_eq!(client.get("/").status(), 200);
+                }
+            });
+        }
+        for cycle in 0..100 {
+            program.reload(if cycle % 2 == 0 { &off } else { &on });
+        }
+        over.store(true, Ordering::SeqCst);
+    });
+    program.wait_at_rest();
+    assert!(first.targets().len() > 50 && second.targets().len() > 50);
+    for (name, service) in [("s1", &first), ("s2", &second)] {
+        wait_for("the pool to have all that is open", || {
+            let open = program.service(name, "cursrvrconnections");
+            let idle = program.service(name, "curreusepool");
+            open == idle && service.shared.open.load(Ordering::SeqCst) as u64 == open
+        });
+        assert!(service.most() <= 8, "one for each client at most");
+    }
 }
