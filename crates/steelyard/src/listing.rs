@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use steelyard_core::config::departure::Departure;
 use steelyard_core::monitor::schedule::Transition;
 use steelyard_core::service::{Service, State as ServiceState};
 use steelyard_core::vserver::VirtualServer;
@@ -73,8 +74,21 @@ pub fn transition(transition: &Transition) -> String {
     let mut line = format!("{} ({}) is {}", service.name(), service.address(), transition.to.text());
     if let Some((monitor, result)) = &transition.cause {
         line.push_str(&format!(": {monitor}: {result}"));
+    } else if let Some(departure) = transition.departure {
+        line.push_str(&format!(": {}", way_out(departure, service.active(), transition.to)));
     }
     line
+}
+
+/// How a service goes out of service, or why it has gone, with NetScaler's words while it goes.
+fn way_out(departure: Departure, active: u64, state: ServiceState) -> String {
+    if state == ServiceState::OutOfService {
+        let graceful = departure.graceful && active == 0;
+        return if graceful { "its last transaction has ended" } else { "its delay is over" }.to_owned();
+    }
+    let graceful = departure.graceful.then(|| format!("Graceful (number of active clients: {active})"));
+    let delay = departure.delay_s.map(|seconds| format!("Out Of Service in {seconds} seconds"));
+    [graceful, delay].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// A virtual server changed its state.

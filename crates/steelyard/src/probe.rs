@@ -69,13 +69,23 @@ impl Prober {
     pub fn reconfigure(&self, targets: Vec<Target>) {
         let now = self.inner.clock.now();
         let (stopped, transitions) = self.inner.schedule.borrow_mut().reconfigure(targets, now);
+        self.follow(stopped, &transitions);
+        self.inner.changed.notify_one();
+    }
+
+    /// To be called every 100 ms: services on their way out of service may have left it.
+    pub fn tick(&self) {
+        let (stopped, transitions) = self.inner.schedule.borrow_mut().tick(self.inner.clock.now());
+        self.follow(stopped, &transitions);
+    }
+
+    fn follow(&self, stopped: Vec<ProbeKey>, transitions: &[Transition]) {
         for key in stopped {
             if let Some(task) = self.inner.running.borrow_mut().remove(&key) {
                 task.abort();
             }
         }
         transitions.iter().for_each(|t| (self.inner.on_transition)(t));
-        self.inner.changed.notify_one();
     }
 
     /// Waits until every monitor has given a first result, or until `at_most` is over.

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use steelyard_core::command::{self, Files, Forget, Reading, Seal};
+use steelyard_core::command::{self, Files, Forget, Reading, Seal, Switched};
 use steelyard_core::config::Config;
 use steelyard_core::monitor::bound::sealed_secrets;
 use zeroize::Zeroizing;
@@ -63,6 +63,8 @@ impl Source {
 pub struct Loaded {
     /// What the accepted lines make.
     pub config: Config,
+    /// What its lines switch on and off, beyond that.
+    pub switched: Switched,
     /// What was refused, in order.
     pub refused: Vec<String>,
     /// Features that are on although the file does not enable them.
@@ -107,14 +109,15 @@ pub fn configuration(path: &Path, text: &[u8], assume_features: bool) -> Loaded 
 }
 
 fn made(files: Files<'_>, key: &dyn Seal, assume_features: bool) -> Loaded {
-    let Reading { mut config, refused, .. } = command::read_files(files, key);
+    let Reading { mut config, refused, lines } = command::read_files(files, key);
     let assumed = if assume_features { command::features_not_enabled(&config) } else { Vec::new() };
     if !assumed.is_empty() {
         // The line is ours and valid; were it not, the virtual servers would be shown as switched off.
         let _ = command::run_line(&mut config, &enabling(&assumed));
     }
     let refused = refused.iter().map(ToString::to_string).collect();
-    Loaded { config, refused, assumed, notes: Vec::new() }
+    let switched = Switched::by(&lines);
+    Loaded { config, switched, refused, assumed, notes: Vec::new() }
 }
 
 fn enabling(features: &[&str]) -> String {

@@ -57,7 +57,7 @@ async fn reload(source: &Source, state: &State, report: &Report) -> Result<(), F
     let loaded = reading.await.map_err(|_| Fault::Reading)??;
     let said = loaded.said();
     let Replaced { changes, lines } =
-        state.replace(loaded.config, source.on_failure).map_err(Fault::NotOpened)?;
+        state.replace(loaded.config, &loaded.switched, source.on_failure).map_err(Fault::NotOpened)?;
     let lines = lines.into_iter().map(|line| format!("steelyard: {line}"));
     let problems: Vec<String> = said.into_iter().chain(lines).collect();
     if !problems.is_empty() {

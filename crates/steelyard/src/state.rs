@@ -11,6 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use steelyard_core::command::Switched;
+use steelyard_core::config::departure::Departures;
 use steelyard_core::config::{Changes, Config, ServiceType};
 use steelyard_core::monitor::schedule::{Target, Watched};
 use steelyard_core::service::{Service, State as ServiceState};
@@ -112,7 +114,7 @@ impl State {
         if probing == Probing::AsConfigured {
             addresses.tell_sources(&config, &snapshot);
         }
-        prober.reconfigure(probing.of(targets(&config, &snapshot, &key)));
+        prober.reconfigure(probing.of(targets(&config, &Departures::default(), &snapshot, &key)));
         State {
             running: RefCell::new(Running { config, snapshot, exposure }),
             clock,
@@ -163,11 +165,17 @@ impl State {
         self.remember(workers.publish(&snapshot, bound))
     }
 
-    /// Puts `config` in the place of the running configuration: what is in both goes on undisturbed.
+    /// Puts `config` in the place of the running configuration: what is in both goes on undisturbed. What was in service
+    /// and is disabled leaves as `switched` says, and virtual servers that it enables may come back.
     ///
     /// # Errors
     /// A line for each address that cannot be opened, if that must not be. Nothing has changed then.
-    pub fn replace(&self, config: Config, on_failure: OnFailure) -> Result<Replaced, Vec<String>> {
+    pub fn replace(
+        &self,
+        config: Config,
+        switched: &Switched,
+        on_failure: OnFailure,
+    ) -> Result<Replaced, Vec<String>> {
         let (guards, exposure) = self.exposed.guards(&config);
         let mut workers = self.workers.borrow_mut();
         let bound = workers.as_ref().map(|workers| workers.bind(to_open(&config, &guards)));
@@ -177,7 +185,14 @@ impl State {
         }
         let snapshot = Arc::new(self.snapshot().next(&config, &guards, self.clock.now()));
         self.addresses.tell_sources(&config, &snapshot);
-        self.prober.reconfigure(self.probing.of(targets(&config, &snapshot, &self.key)));
+        let enabled = switched.enabled_vservers.iter().filter_map(|name| snapshot.vserver(name));
+        enabled.for_each(|vserver| vserver.permit_return());
+        self.prober.reconfigure(self.probing.of(targets(
+            &config,
+            &switched.departures,
+            &snapshot,
+            &self.key,
+        )));
         let mut lines = exposure.clone();
         let before = self.running.replace(Running { config, snapshot: Arc::clone(&snapshot), exposure });
         let failures = match (workers.as_mut(), bound) {
@@ -326,6 +341,7 @@ impl State {
     /// To be called every 100 ms: what time alone changes in choosing.
     pub fn tick(&self) {
         let now = self.clock.now();
+        self.prober.tick();
         self.snapshot().vservers().for_each(|v| v.tick(now));
         self.addresses.tick();
     }
@@ -388,7 +404,7 @@ impl State {
     /// Every service and group member, in the order of the configuration.
     pub fn services(&self) -> Vec<Arc<Service>> {
         let Running { config, snapshot, .. } = &*self.running.borrow();
-        targets(config, snapshot, &self.key).into_iter().map(|t| t.service).collect()
+        targets(config, &Departures::default(), snapshot, &self.key).into_iter().map(|t| t.service).collect()
     }
 
     /// What must be over before every monitor can have answered once: the longest response timeout.

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use steelyard_core::config::departure::{Departure, Departures};
 use steelyard_core::config::secret::Unseal;
 use steelyard_core::config::{Config, LbMonitor, MonitorBinding, MonitorType};
 use steelyard_core::monitor::bound::{Bound, Unknown};
@@ -16,8 +17,13 @@ use steelyard_core::service::Service;
 use steelyard_core::snapshot::{Snapshot, member_name};
 use steelyard_core::time::MILLISECOND_US;
 
-/// Every service and group member and the monitors that watch it.
-pub fn targets(config: &Config, snapshot: &Snapshot, key: &dyn Unseal) -> Vec<Target> {
+/// Every service and group member and the monitors that watch it; `departures` says how what is disabled leaves.
+pub fn targets(
+    config: &Config,
+    departures: &Departures,
+    snapshot: &Snapshot,
+    key: &dyn Unseal,
+) -> Vec<Target> {
     let mut kinds = BTreeMap::new();
     let mut targets = Vec::new();
     let server_enabled = |name: &str| config.servers.find(name).is_some_and(|s| s.enabled);
@@ -26,7 +32,10 @@ pub fn targets(config: &Config, snapshot: &Snapshot, key: &dyn Unseal) -> Vec<Ta
         let enabled = service.enabled && server_enabled(&service.server);
         let bound = Bound::of(config, &service.monitors, key);
         let monitors = monitors(bound, service.monitor_threshold, &mut kinds);
-        targets.push(monitors.target(live, watched(enabled, service.health_monitor)));
+        targets.push(monitors.target(
+            live,
+            watched(enabled, service.health_monitor, || departures.of_service(service, config)),
+        ));
     }
     for group in config.service_groups.iter() {
         let bound = Bound::of(config, &group.monitors, key);
@@ -35,7 +44,10 @@ pub fn targets(config: &Config, snapshot: &Snapshot, key: &dyn Unseal) -> Vec<Ta
             let name = member_name(&group.name, &member.server, member.port);
             let Some(live) = snapshot.service(&name) else { continue };
             let enabled = group.enabled && member.enabled && server_enabled(&member.server);
-            targets.push(monitors.target(live, watched(enabled, group.health_monitor)));
+            targets.push(monitors.target(
+                live,
+                watched(enabled, group.health_monitor, || departures.of_member(group, member, config)),
+            ));
         }
     }
     targets
@@ -69,9 +81,11 @@ impl Monitors {
     }
 }
 
-fn watched(enabled: bool, health_monitor: bool) -> Watched {
-    match (enabled, health_monitor) {
-        (false, _) => Watched::Disabled,
+fn watched(enabled: bool, probed: bool, departure: impl FnOnce() -> Option<Departure>) -> Watched {
+    match (enabled, probed) {
+        (false, _) => {
+            departure().map_or(Watched::Disabled, |departure| Watched::Leaving { departure, probed })
+        }
         (true, false) => Watched::TakenAsUp,
         (true, true) => Watched::Probed,
     }

@@ -25,6 +25,7 @@ mod read;
 mod refusal;
 mod resolve;
 mod seal;
+mod switched;
 pub mod text;
 mod used;
 mod value;
@@ -41,6 +42,7 @@ pub use print::{Printed, print};
 pub use read::{File, Files, Line, Outcome, Place, Reading, Refused, read, read_files, run_line};
 pub use refusal::{Allowed, Hint, Refusal};
 pub use seal::{CannotSeal, Forget, Seal};
+pub use switched::Switched;
 pub use used::features_not_enabled;
 
 use crate::config::attribute::{Change, Row, Value};

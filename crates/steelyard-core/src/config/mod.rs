@@ -6,6 +6,7 @@
 pub mod attribute;
 mod binding_list;
 mod changes;
+pub mod departure;
 mod feature;
 pub mod field;
 pub mod guard;

@@ -11,6 +11,7 @@ use std::net::{IpAddr, SocketAddr};
 use super::bound::Unknown;
 use super::health::{self, Health, Machine};
 use super::{ProbeResult, Spec};
+use crate::config::departure::Departure;
 use crate::service::{Service, State};
 use crate::sync::Arc;
 use crate::time::{SECOND_US, Time};
@@ -39,6 +40,14 @@ pub enum Watched {
     TakenAsUp,
     /// Disabled: OUT OF SERVICE and not probed.
     Disabled,
+    /// Disabled, and until that is over on its way out: GOING OUT OF SERVICE, still probed if `probed`. One that was not
+    /// in service before is at once where it was to go.
+    Leaving {
+        /// What ends it.
+        departure: Departure,
+        /// Do its monitors probe it meanwhile?
+        probed: bool,
+    },
 }
 
 /// A probe that is due now.
@@ -69,6 +78,8 @@ pub struct Transition {
     pub to: State,
     /// Monitor name and last response, when a probe caused it.
     pub cause: Option<(Box<str>, ProbeResult)>,
+    /// How it goes or went out of service, unless that was at once.
+    pub departure: Option<Departure>,
 }
 
 /// What is known of one monitor on one service.
@@ -86,6 +97,8 @@ pub struct Schedule {
     entries: BTreeMap<usize, Entry>,
     probes: BTreeMap<ProbeKey, Probing>,
     due: BTreeSet<(Time, ProbeKey)>,
+    /// The entries on their way out of service.
+    leaving: BTreeSet<usize>,
     next_key: u64,
     /// When the next first probe may start.
     next_first: Time,
@@ -95,6 +108,8 @@ pub struct Schedule {
 struct Entry {
     service: Arc<Service>,
     watch: Watched,
+    /// Since when it has been leaving, while it is.
+    leaving_since: Time,
     threshold: u32,
     keys: Vec<ProbeKey>,
     unknown: Arc<[Unknown]>,
@@ -120,6 +135,7 @@ impl Schedule {
             entries: BTreeMap::new(),
             probes: BTreeMap::new(),
             due: BTreeSet::new(),
+            leaving: BTreeSet::new(),
             next_key: 0,
             next_first: Time::ZERO,
             seed,
@@ -134,14 +150,16 @@ impl Schedule {
         for target in &targets {
             let id = identity(&target.service);
             let old = before.get(&id).map(|e| e.keys.clone()).unwrap_or_default();
-            let keys = match target.watch {
-                Watched::Probed => self.adopt(target, &old, now),
-                Watched::TakenAsUp | Watched::Disabled => Vec::new(),
+            let (watch, leaving_since) = whither(target.watch, before.get(&id), now);
+            let keys = match watch {
+                Watched::Probed | Watched::Leaving { probed: true, .. } => self.adopt(target, &old, now),
+                Watched::TakenAsUp | Watched::Disabled | Watched::Leaving { .. } => Vec::new(),
             };
             kept.extend(&keys);
             let entry = Entry {
                 service: Arc::clone(&target.service),
-                watch: target.watch,
+                watch,
+                leaving_since,
                 threshold: target.threshold,
                 keys,
                 unknown: Arc::clone(&target.unknown),
@@ -154,6 +172,28 @@ impl Schedule {
         }
         let ids: Vec<usize> = self.entries.keys().copied().collect();
         let changed = ids.into_iter().filter_map(|id| self.settle(id, None, now)).collect();
+        let leaves = |(id, entry): (&usize, &Entry)| entry.departure().map(|_| *id);
+        self.leaving = self.entries.iter().filter_map(leaves).collect();
+        (stopped, changed)
+    }
+
+    /// What time and the end of transactions change: who has left is OUT OF SERVICE. Returns the probes that must stop and
+    /// the services that changed their state by it.
+    pub fn tick(&mut self, now: Time) -> (Vec<ProbeKey>, Vec<Transition>) {
+        let (mut stopped, mut changed) = (Vec::new(), Vec::new());
+        let over = |id: &usize| self.entries.get(id).is_none_or(|entry| entry.has_left(now));
+        let gone: Vec<usize> = self.leaving.iter().copied().filter(over).collect();
+        for id in gone {
+            self.leaving.remove(&id);
+            let Some(entry) = self.entries.get_mut(&id) else { continue };
+            let departure = entry.departure();
+            entry.watch = Watched::Disabled;
+            let keys = std::mem::take(&mut entry.keys);
+            keys.iter().for_each(|key| self.forget(*key));
+            stopped.extend(keys);
+            changed
+                .extend(self.settle(id, None, now).map(|transition| Transition { departure, ..transition }));
+        }
         (stopped, changed)
     }
 
@@ -214,14 +254,14 @@ impl Schedule {
     /// The monitors of a service that are UNKNOWN because they cannot be run, in binding order; none while it is not
     /// probed.
     pub fn unknown(&self, service: &Arc<Service>) -> &[Unknown] {
-        let entry = self.entries.get(&identity(service)).filter(|entry| entry.watch == Watched::Probed);
+        let entry = self.entries.get(&identity(service)).filter(|entry| entry.is_probed());
         entry.map(|entry| &*entry.unknown).unwrap_or_default()
     }
 
     /// The state that the last result of each monitor would give by itself.
     pub fn last_results_say(&self, service: &Arc<Service>) -> State {
         let Some(entry) = self.entries.get(&identity(service)) else { return service.state() };
-        if entry.watch != Watched::Probed {
+        if !entry.is_probed() {
             return service.state();
         }
         let probes = entry.keys.iter().filter_map(|key| self.probes.get(key));
@@ -321,19 +361,59 @@ impl Schedule {
     fn settle(&self, id: usize, cause: Option<(Box<str>, ProbeResult)>, now: Time) -> Option<Transition> {
         let entry = self.entries.get(&id)?;
         let probes = || entry.keys.iter().filter_map(|key| self.probes.get(key));
+        let health = || health::combine(probes().map(|p| (p.machine.health(), p.weight)), entry.threshold);
         let to = match entry.watch {
             Watched::Disabled => State::OutOfService,
             Watched::TakenAsUp => State::Up,
-            Watched::Probed => {
-                health::combine(probes().map(|p| (p.machine.health(), p.weight)), entry.threshold)
-            }
+            Watched::Probed => health(),
+            Watched::Leaving { probed: true, .. } if health() == State::Down => State::TrofsDown,
+            Watched::Leaving { .. } => State::Trofs,
         };
         // The response time goes first, so that a service that comes UP has it already.
         let measuring = probes().filter(|p| p.spec.measures()).map(|p| &p.machine);
         entry.service.set_response_time(health::response_time(measuring), now);
         let from = entry.service.state();
         entry.service.set_state(to, now);
-        (from != to).then(|| Transition { service: Arc::clone(&entry.service), from, to, cause })
+        (from != to).then(|| Transition {
+            service: Arc::clone(&entry.service),
+            from,
+            to,
+            cause,
+            departure: entry.departure(),
+        })
+    }
+}
+
+impl Entry {
+    fn is_probed(&self) -> bool {
+        matches!(self.watch, Watched::Probed | Watched::Leaving { probed: true, .. })
+    }
+
+    fn departure(&self) -> Option<Departure> {
+        match self.watch {
+            Watched::Leaving { departure, .. } => Some(departure),
+            _ => None,
+        }
+    }
+
+    /// Is its way out of service over? With a delay and gracefully: as soon as either is.
+    fn has_left(&self, now: Time) -> bool {
+        let Some(departure) = self.departure() else { return true };
+        let delay_over = |seconds: u32| now.since_us(self.leaving_since) >= u64::from(seconds) * SECOND_US;
+        departure.delay_s.is_some_and(delay_over) || departure.graceful && self.service.active() == 0
+    }
+}
+
+/// How a service is watched from now on, and since when it has been leaving: only what is in service can leave slowly, and
+/// what has been leaving goes on unless it is to leave in another way.
+fn whither(asked: Watched, before: Option<&Entry>, now: Time) -> (Watched, Time) {
+    let Watched::Leaving { departure, .. } = asked else { return (asked, now) };
+    match before.map(|entry| (entry.watch, entry)) {
+        None | Some((Watched::Disabled, _)) => (Watched::Disabled, now),
+        Some((Watched::Leaving { departure: same, .. }, entry)) if same == departure => {
+            (asked, entry.leaving_since)
+        }
+        Some(_) => (asked, now),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::proxy::io::{ConnId, Gone, Io};
 use crate::proxy::parts::Context;
 use crate::proxy::tcp;
 use crate::proxy::transaction::Loss;
+use crate::service::State;
 use crate::sync::Arc;
 use crate::timer::Timer;
 use crate::vserver::admission::Place;
@@ -101,8 +102,12 @@ impl Session {
         current: impl FnOnce(&VirtualServer) -> Option<&'s Arc<VirtualServer>>,
     ) -> Option<Fallen> {
         let (serving, transaction) = either!(self, session => (session.serving(), session.transaction()?));
-        let cuts = |vserver: &&Arc<VirtualServer>| {
-            vserver.state().is_out() && !vserver.by_state.lets_transactions_end
+        let service_leaves = transaction.service().is_some_and(|service| service.state() == State::Trofs);
+        let cuts = |vserver: &&Arc<VirtualServer>| match vserver.state() {
+            _ if vserver.by_state.lets_transactions_end => false,
+            State::OutOfService => true,
+            // The last service that goes slowly takes the virtual server down, and ends what it has.
+            state => state.is_out() && !service_leaves,
         };
         if current(serving).filter(cuts).is_some() {
             return Some(Fallen::VirtualServer);

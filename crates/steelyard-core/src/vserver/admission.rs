@@ -145,7 +145,12 @@ impl VirtualServer {
             self.live.sent.note(place.client, whither, for_us, now);
         }
         match whither {
-            Whither::Here => place.take(&self.live),
+            Whither::Here => {
+                place.take(&self.live);
+                if self.by_state.waits_for_enable {
+                    self.live.comes_back.is_up();
+                }
+            }
             Whither::Away => {
                 self.live.spilled.fetch_add(1, Ordering::Relaxed);
             }

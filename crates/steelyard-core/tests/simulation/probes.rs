@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use steelyard_core::config::Config;
+use steelyard_core::config::departure::Departures;
 use steelyard_core::config::secret::Unseal;
 use steelyard_core::monitor::schedule::{ProbeKey, Schedule};
 use steelyard_core::monitor::{ConnectFault, Probe, ProbeResult, Spec, Stage, Step, Verdict};
@@ -45,7 +46,8 @@ impl Probes {
     pub fn reconfigure(&mut self, config: &Config, snapshot: &Snapshot, shared: &mut Shared) {
         let now = Time::from_us(shared.net.schedule.now);
         shared.books.health.reconfigure(&shared.books.plan);
-        let (stopped, _) = self.schedule.reconfigure(targets(config, snapshot, &NoKey), now);
+        let (stopped, _) =
+            self.schedule.reconfigure(targets(config, &Departures::default(), snapshot, &NoKey), now);
         let stopped: Vec<u64> =
             self.running.iter().filter(|(_, r)| stopped.contains(&r.key)).map(|(id, _)| *id).collect();
         for id in stopped {

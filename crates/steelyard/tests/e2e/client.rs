@@ -129,6 +129,14 @@ impl Client {
         bytes
     }
 
+    /// Has anything come that was not read yet?
+    pub fn has_answer(&mut self) -> bool {
+        self.stream.get_ref().set_nonblocking(true).unwrap();
+        let some = self.stream.get_ref().peek(&mut [0]).is_ok();
+        self.stream.get_ref().set_nonblocking(false).unwrap();
+        some
+    }
+
     /// Sends FIN; reading goes on.
     pub fn half_close(&mut self) {
         // One that is gone already shows that when it is read.

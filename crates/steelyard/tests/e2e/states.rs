@@ -15,6 +15,10 @@ pub fn trials() -> Vec<Trial> {
         new_connections_spill_to_the_backup_and_those_that_are_there_stay,
         l14_down_state_flush_cuts_or_spares_what_is_under_way,
         a_disabled_virtual_server_or_service_is_flushed_too,
+        a_service_leaves_gracefully_or_after_its_delay,
+        the_last_service_that_leaves_gracefully_ends_what_it_has,
+        a_primary_that_waits_to_be_enabled_is_by_a_line_that_does,
+        o11_what_was_disabled_and_enabled_gets_its_share,
         the_weights_of_the_monitors_that_are_up_must_reach_mon_threshold,
     ]
 }
@@ -219,6 +223,135 @@ fn a_disabled_virtual_server_or_service_is_flushed_too() {
         assert_eq!(outcome(&mut client, ""), Outcome::Status(502), "{line}");
         program.wait_at_rest();
         gate.open();
+    }
+}
+
+fn a_service_leaves_gracefully_or_after_its_delay() {
+    let place = Place::new();
+    let gate = Gate::new();
+    let s1 = TestService::held(place.service(1), "held", &gate);
+    let s2 = TestService::plain(place.service(2));
+    let text = probed(&place, 2, "-lbMethod ROUNDROBIN");
+    let program = Program::start_with(&place, &text);
+    let busy = || {
+        let begun = s1.begun();
+        loop {
+            let mut client = waiting(&program, "/");
+            wait_for("it to be held or answered", || s1.begun() > begun || client.has_answer());
+            if s1.begun() > begun {
+                return client;
+            }
+        }
+    };
+    let mut client = busy();
+    program.reload(&format!("{text}disable service s1 -graceFul YES\n"));
+    assert_eq!(program.field("service", "s1", "state"), "TROFS");
+    program.wait_for_line("s1 (");
+    assert!(
+        program
+            .wait_for_line("is GOING OUT OF SERVICE")
+            .ends_with(": Graceful (number of active clients: 1)")
+    );
+    let before = s2.begun();
+    (0..10).for_each(|_| assert_eq!(page(program.vserver()), "8102"));
+    assert_eq!((s2.begun(), program.field("service", "s1", "state")), (before + 10, "TROFS".into()));
+    gate.release(1);
+    assert_eq!(client.answer().text(), "held");
+    program.wait_for_state("service", "s1", "OUT OF SERVICE");
+    program.wait_for_line("is OUT OF SERVICE: its last transaction has ended");
+    program.reload(&text);
+    program.wait_for_state("service", "s1", "UP");
+
+    let mut client = busy();
+    program.reload(&format!("{text}disable server {} 1 -graceFul NO\n", place.ip()));
+    program.wait_for_line("is GOING OUT OF SERVICE: Out Of Service in 1 seconds");
+    program.wait_for_line("s1 (");
+    program.wait_for_state("service", "s1", "OUT OF SERVICE");
+    program.wait_for_state("service", "s2", "OUT OF SERVICE");
+    assert_eq!(
+        outcome(&mut client, ""),
+        Outcome::Status(502),
+        "the delay is over, and downStateFlush is ENABLED"
+    );
+    program.wait_for_line("is OUT OF SERVICE: its delay is over");
+    program.wait_at_rest();
+    gate.open();
+}
+
+/// It takes the virtual server DOWN, and that cuts nothing of it.
+fn the_last_service_that_leaves_gracefully_ends_what_it_has() {
+    for protocol in ["HTTP", "TCP"] {
+        let place = Place::new();
+        let gate = Gate::new();
+        let s1 = TestService::held(place.service(1), "held", &gate);
+        let text = probed(&place, 1, "").replace(" HTTP ", &format!(" {protocol} "));
+        let program = Program::start_with(&place, &text);
+        let mut client = waiting(&program, "/");
+        s1.wait_begun(1);
+        program.reload(&format!("{text}disable service s1 -graceFul YES\n"));
+        program.wait_for_state("lbvserver", "v", "DOWN");
+        assert_eq!(refused(program.vserver()), End::Reset);
+        assert_eq!(program.field("service", "s1", "state"), "TROFS");
+        client.half_close();
+        gate.open();
+        assert_eq!(client.answer().text(), "held", "{protocol}");
+        program.wait_for_state("service", "s1", "OUT OF SERVICE");
+        program.wait_at_rest();
+    }
+}
+
+fn a_primary_that_waits_to_be_enabled_is_by_a_line_that_does() {
+    let place = Place::new();
+    let s1 = TestService::named(place.service(1), "primary");
+    let _s9 = TestService::named(place.service(9), "backup");
+    let text = format!(
+        "{}add service spare {} HTTP 8109\nadd lb vserver w HTTP\nbind lb vserver w spare\n",
+        probed(&place, 1, "-backupVServer w -disablePrimaryOnDown ENABLED"),
+        place.ip()
+    );
+    let program = Program::start_with(&place, &text);
+    assert_eq!(page(program.vserver()), "primary");
+    s1.stop();
+    program.wait_for_state("lbvserver", "v", "OUT OF SERVICE");
+    let _again = TestService::named(place.service(1), "primary");
+    program.wait_for_state("service", "s1", "UP");
+    program.reload(&text);
+    assert_eq!(page(program.vserver()), "backup");
+    let reason = program.field("lbvserver", "v", "reason");
+    assert_eq!(reason, "a backup has taken its place: it waits to be enabled by hand; its backup w serves");
+    program.reload(&format!("{text}enable lb vserver v\n"));
+    assert_eq!(page(program.vserver()), "primary");
+}
+
+/// Case O11, by every method: `s2` is disabled and enabled while `s1` restarts.
+fn o11_what_was_disabled_and_enabled_gets_its_share() {
+    for method in [
+        "ROUNDROBIN",
+        "LEASTCONNECTION",
+        "LEASTREQUEST",
+        "LEASTRESPONSETIME",
+        "LRTM",
+        "LEASTBANDWIDTH",
+        "LEASTPACKETS",
+    ] {
+        let place = Place::new();
+        let s1 = TestService::plain(place.service(1));
+        let s2 = TestService::plain(place.service(2));
+        let text = probed(&place, 2, &format!("-lbMethod {method}"))
+            .replace("TCP -interval", "HTTP -LRTM ENABLED -interval");
+        let program = Program::start_with(&place, &text);
+        (0..10).for_each(|_| drop(page(program.vserver())));
+        program.reload(&format!("{text}disable service s2\n"));
+        program.wait_for_state("service", "s2", "OUT OF SERVICE");
+        s1.stop();
+        program.wait_for_state("service", "s1", "DOWN");
+        let _s1 = TestService::plain(place.service(1));
+        program.reload(&text);
+        ["s1", "s2"].iter().for_each(|service| program.wait_for_state("service", service, "UP"));
+        let before = s2.heads_with("GET ").len();
+        (0..40).for_each(|_| drop(page(program.vserver())));
+        let share = s2.heads_with("GET ").len() - before;
+        assert!((10..=30).contains(&share), "{method}: {share} of 40");
     }
 }
 

@@ -1,5 +1,5 @@
-//! `enable` and `disable`: objects, members, bindings of monitors, features. What this version knows no slow way for, it
-//! does at once: however `disable` is asked, the object ends out of service.
+//! `enable` and `disable`: objects, members, bindings of monitors, features. A configuration has switches alone: by which
+//! way a service leaves that is disabled with a delay or gracefully is in the lines (`command::switched`).
 
 use super::group::member_key;
 use super::{made, name, text};

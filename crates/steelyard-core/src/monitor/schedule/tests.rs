@@ -182,6 +182,93 @@ fn what_is_not_probed_is_up_or_out_of_service() {
     assert_eq!((s.state(), schedule.next_due()), (State::Down, Some(at(3))), "enabling restores probing");
 }
 
+/// A service in service with one transaction, told to leave so at 1 s.
+fn leaving(departure: Departure) -> (Arc<Service>, Arc<Spec>, Schedule) {
+    let (s, m) = (service("s"), monitor("m", Timing::default()));
+    let mut schedule = Schedule::new(1);
+    schedule.reconfigure(vec![target(&s, &[&m])], at(0));
+    run(&mut schedule, at(10), |_, _| good(1));
+    s.begin();
+    let (_, changed) = schedule.reconfigure(vec![leaves(&s, &m, departure)], at(1_000));
+    assert_eq!((s.state(), changed.len(), changed[0].departure), (State::Trofs, 1, Some(departure)));
+    (s, m, schedule)
+}
+
+fn leaves(service: &Arc<Service>, monitor: &Arc<Spec>, departure: Departure) -> Target {
+    Target { watch: Watched::Leaving { departure, probed: true }, ..target(service, &[monitor]) }
+}
+
+const GRACEFUL: Departure = Departure { delay_s: None, graceful: true };
+const DELAYED: Departure = Departure { delay_s: Some(30), graceful: false };
+const EITHER: Departure = Departure { delay_s: Some(30), graceful: true };
+
+#[test]
+fn a_service_leaves_when_its_delay_is_over_or_gracefully_with_its_last_transaction() {
+    for (departure, by_end, by_time) in
+        [(GRACEFUL, true, false), (DELAYED, false, true), (EITHER, true, true)]
+    {
+        let (s, _, mut schedule) = leaving(departure);
+        schedule.tick(at(30_999));
+        assert_eq!(s.state(), State::Trofs);
+        let (_, changed) = schedule.tick(at(31_000));
+        assert_eq!(
+            (s.state() == State::OutOfService, changed.len() == 1),
+            (by_time, by_time),
+            "{departure:?}"
+        );
+
+        let (s, _, mut schedule) = leaving(departure);
+        s.end();
+        let (stopped, changed) = schedule.tick(at(1_100));
+        assert_eq!((s.state() == State::OutOfService, stopped.len() == 1), (by_end, by_end), "{departure:?}");
+        assert_eq!(changed.first().and_then(|t| t.departure), by_end.then_some(departure));
+        assert_eq!(schedule.next_due().is_none(), by_end, "what has left is not probed");
+        assert!(schedule.tick(at(1_200)).1.is_empty());
+    }
+}
+
+#[test]
+fn a_monitor_that_fails_while_it_leaves_is_told() {
+    let (s, _, mut schedule) = leaving(DELAYED);
+    run(&mut schedule, at(20_000), |_, _| bad());
+    assert_eq!(s.state(), State::TrofsDown);
+    run(&mut schedule, at(60_000), |_, _| good(1));
+    assert_eq!(s.state(), State::Trofs);
+    schedule.tick(at(60_000));
+    assert_eq!(s.state(), State::OutOfService);
+}
+
+#[test]
+fn another_reading_of_the_same_line_does_not_begin_anew_and_another_line_does() {
+    let (s, m, mut schedule) = leaving(DELAYED);
+    schedule.reconfigure(vec![leaves(&s, &m, DELAYED)], at(20_000));
+    schedule.tick(at(31_000));
+    assert_eq!(s.state(), State::OutOfService);
+    schedule.reconfigure(vec![leaves(&s, &m, DELAYED)], at(40_000));
+    assert_eq!(s.state(), State::OutOfService, "it has left");
+
+    let (s, m, mut schedule) = leaving(DELAYED);
+    schedule.reconfigure(vec![leaves(&s, &m, Departure { delay_s: Some(20), ..DELAYED })], at(20_000));
+    schedule.tick(at(39_999));
+    assert_eq!(s.state(), State::Trofs);
+    schedule.tick(at(40_000));
+    assert_eq!(s.state(), State::OutOfService);
+
+    let (s, m, mut schedule) = leaving(GRACEFUL);
+    schedule.reconfigure(vec![target(&s, &[&m])], at(2_000));
+    assert_eq!(s.state(), State::Up, "enabled again");
+    let (_, changed) = schedule.tick(at(90_000));
+    assert_eq!((s.state(), changed.len()), (State::Up, 0));
+}
+
+#[test]
+fn what_was_not_in_service_is_out_of_it_at_once() {
+    let (s, m) = (service("s"), monitor("m", Timing::default()));
+    let mut schedule = Schedule::new(1);
+    schedule.reconfigure(vec![leaves(&s, &m, EITHER)], at(0));
+    assert_eq!((s.state(), schedule.next_due()), (State::OutOfService, None));
+}
+
 #[test]
 fn a_shorter_interval_takes_effect_at_once() {
     let (s, slow) = (service("s"), monitor("m", Timing { interval_us: 3_600_000_000, ..Timing::default() }));
