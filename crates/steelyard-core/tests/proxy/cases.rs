@@ -179,6 +179,25 @@ fn h28_a_websocket_is_carried() {
     world.assert_at_rest();
 }
 
+/// As of TCP: behind what came before it, on either side.
+#[test]
+fn a_reset_goes_through_a_websocket() {
+    for by_client in [true, false] {
+        let mut world = World::new(1);
+        let client = world.client();
+        world.data(client, &input("H28.req.bin"));
+        let switch = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n";
+        world.run(Connects::Succeed, |_| Act::Answer(switch.to_vec()));
+        let server = world.server_ids()[0];
+        let (by, other) = if by_client { (client, server) } else { (server, client) };
+        world.data(by, b"\x81\x02yo");
+        world.reset(by);
+        assert!(world.io.conns[&other].out.ends_with(b"\x81\x02yo"));
+        assert_eq!(world.io.conns[&other].closed, Some(Close::Cut));
+        world.assert_at_rest();
+    }
+}
+
 #[test]
 fn h31_a_final_answer_is_relayed_unchanged() {
     let response = input("H31.resp.bin");
@@ -383,7 +402,7 @@ fn h52_a_cut_answer_is_seen_to_be_cut() {
     world.run(Connects::Succeed, |_| Act::Answer(b"HTTP/1.1 200 OK\r\n\r\nhalf".to_vec()));
     let server = world.server_ids()[0];
     world.reset(server);
-    assert_eq!(world.io.conns[&client].closed, Some(Close::Reset), "a FIN would look like the end");
+    assert_eq!(world.io.conns[&client].closed, Some(Close::Cut), "a FIN would look like the end");
 }
 
 #[test]

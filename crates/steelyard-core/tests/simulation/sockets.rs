@@ -131,7 +131,9 @@ impl Io for Sockets<'_> {
         }
         let planted = books.planted;
         match how {
-            Close::Reset if planted == Planted::ResetAsEnd && client.is_some() => drop(net.close(flow, side)),
+            Close::Reset | Close::Cut if planted == Planted::ResetAsEnd && client.is_some() => {
+                let _ = net.close(flow, side);
+            }
             Close::Reset | Close::Cut => net.reset(flow, side),
             Close::Graceful if client.is_none() && planted == Planted::LeftOpen => {}
             // As the worker: what was wholly sent, to a peer that has ended or a service, is closed at once.

@@ -87,6 +87,27 @@ fn a_type_that_is_not_carried_is_stored_with_all_that_belongs_to_it() {
     assert!(of_vserver[0].reason.contains("SSL") && of_vserver[0].reason.contains("DOWN"));
 }
 
+/// Of a TCP service the name of the header stands for the number that its prefix begins with.
+#[test]
+fn a_tcp_prefix_needs_a_number() {
+    let verdict = |lines: &str, object: &str| line(&format!("enable ns feature LB\n{lines}\n"), object);
+    let honoured = (Verdict::Honoured, Consequence::None);
+    let partial = (Verdict::Partial, Consequence::Traffic);
+    let service = "add service s 192.0.2.11";
+    for (options, expected) in [
+        ("TCP 25 -cip ENABLED 4711", honoured),
+        ("TCP 25 -cip ENABLED", partial),
+        ("TCP 25 -cip ENABLED client-ip", partial),
+        ("TCP 25 -cip DISABLED", honoured),
+        ("HTTP 80 -cip ENABLED", honoured),
+    ] {
+        assert_eq!(verdict(&format!("{service} {options}"), service), expected, "{options}");
+    }
+    let global = "set ns param -cip DISABLED 4711\n";
+    assert_eq!(verdict(&format!("{global}{service} TCP 25 -cip ENABLED"), service), honoured);
+    assert_eq!(verdict("add serviceGroup g TCP -cip ENABLED", "add serviceGroup g"), partial);
+}
+
 #[test]
 fn a_method_that_is_not_carried_names_the_one_that_chooses() {
     let reason = |options: &str| {

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use libtest_mimic::Trial;
+use rustix::process::Signal;
 
 use crate::client::{Client, End};
 use crate::installed::program;
@@ -27,6 +28,9 @@ pub fn trials() -> Vec<Trial> {
         a_service_that_refuses_is_passed_over,
         a_service_is_told_the_client_by_netscalers_prefix,
         haproxy_reads_the_prefix,
+        silence_ends_a_connection_on_both_sides,
+        a_connection_outlives_reloads_and_the_end_of_its_virtual_server,
+        sigterm_lets_connections_end,
     ]
 }
 
@@ -280,6 +284,66 @@ fn a_service_that_refuses_is_passed_over() {
     }
     assert_eq!(program.service("s1", "totalrequestbytes"), 0);
     program.wait_at_rest();
+}
+
+fn silence_ends_a_connection_on_both_sides() {
+    let place = Place::new();
+    let service = listen(place.service(1), |mut stream| {
+        stream.write_all(b"hello").unwrap();
+        stream.read_to_end(&mut Vec::new()).map_err(|error| error.kind()).err()
+    });
+    let text = config(&place, &[service.address], "-svrTimeout 1");
+    let program = Program::start_with(&place, &text);
+    let mut client = program.client();
+    assert_eq!(client.read_raw(5), b"hello");
+    assert_eq!(client.expect_end(), End::Reset, "a FIN would say that all was sent");
+    assert_eq!(service.next(), Some(std::io::ErrorKind::ConnectionReset));
+    program.wait_at_rest();
+}
+
+/// What is under way ends on the snapshot that it began with.
+fn a_connection_outlives_reloads_and_the_end_of_its_virtual_server() {
+    let place = Place::new();
+    let service = listen(place.service(1), |mut stream| {
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        stream.write_all(&bytes).unwrap();
+    });
+    let text = config(&place, &[service.address], "");
+    let program = Program::start_with(&place, &text);
+    let mut client = program.client();
+    client.send("one ");
+    wait_for("the first word", || program.counter("totalrequestbytes") == 4);
+    program.reload(&text.replace("bind lb vserver v s1", "bind lb vserver v s1 -weight 7"));
+    client.send("two ");
+    wait_for("the second word", || program.counter("totalrequestbytes") == 8);
+    program.reload(
+        &text.replace("ROUNDROBIN\n", "ROUNDROBIN\nrm lb vserver v\n").replace("bind lb vserver v s1\n", ""),
+    );
+    assert!(program.stat("lbvserver").is_empty());
+    client.send("three");
+    client.half_close();
+    assert_eq!(client.read_to_end(), (b"one two three".to_vec(), End::Fin));
+    program.wait_at_rest();
+}
+
+fn sigterm_lets_connections_end() {
+    let place = Place::new();
+    let service = listen(place.service(1), |mut stream| {
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        stream.write_all(&bytes).unwrap();
+    });
+    let mut program = start(&place, &[service.address]);
+    let mut client = program.client();
+    client.send("before ");
+    wait_for("the first word", || program.counter("totalrequestbytes") == 7);
+    program.signal(Signal::TERM);
+    wait_for("its address to be closed", || Client::try_connect(program.vserver()).is_err());
+    client.send("and after");
+    client.half_close();
+    assert_eq!(client.read_to_end(), (b"before and after".to_vec(), End::Fin));
+    assert_eq!(program.exit_code(), Some(0));
 }
 
 /// Both headers are written by `proxy::client_ip` and proved there byte for byte; here are its addresses.

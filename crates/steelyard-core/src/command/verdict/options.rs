@@ -9,7 +9,9 @@ use super::{Consequence, Finding, Verdict, kept};
 use crate::command::read::Line;
 use crate::config::attribute::{Effect, Host, Kind, Place, Resource, Row, Value};
 use crate::config::secret::Secret;
-use crate::config::{ANY_PORT, LbMethod, LbVserver, Member, Modes, MonitorBinding, PolicyBinding};
+use crate::config::{
+    ANY_PORT, LbMethod, LbVserver, Member, Modes, MonitorBinding, PolicyBinding, ServiceType,
+};
 
 /// What of an applied line is not acted on. The commands of a range differ in names alone: the first stands for all.
 pub(super) fn findings(
@@ -196,8 +198,29 @@ impl Applied<'_> {
             {
                 Some("a service on every port is DOWN")
             }
+            (Object::Service | Object::ServiceGroup, "cip", Value::Flag(true)) => {
+                self.has_no_magic_number().then_some(NO_MAGIC_NUMBER)
+            }
             _ => None,
         }
+    }
+
+    /// Is it a TCP service, or a group of those, whose prefix lacks what it begins with?
+    fn has_no_magic_number(&self) -> bool {
+        let config = self.site.config;
+        let Some((_, Value::Text(name))) = self.command.arguments().find(|(row, _)| row.place == Place::Key)
+        else {
+            return false;
+        };
+        let (kind, own) = match (config.services.find(name), config.service_groups.find(name)) {
+            (Some(service), _) if self.command.object() == Object::Service => {
+                (service.service_type, &service.client_ip_header)
+            }
+            (_, Some(group)) => (group.service_type, &group.client_ip_header),
+            _ => return false,
+        };
+        let header = if own.is_empty() { &config.ns_param.client_ip_header } else { own };
+        kind == ServiceType::Tcp && header.parse::<u32>().is_err()
     }
 
     /// `lbMethod URLHASH`: the method that chooses in its place.
@@ -381,6 +404,8 @@ fn shown(row: &Row, value: &Value) -> String {
 }
 
 const NO_BACKUP: &str = "its backup has another type, or one that is not served: it does not take its place";
+const NO_MAGIC_NUMBER: &str =
+    "the prefix that tells TCP services the client begins with 0: cipHeader is no number";
 const NO_SET: &str =
     "a set of addresses is not carried: connections leave from the SNIP, else from where the host chooses";
 const NOT_RUN: &str = "not run: the monitor is UNKNOWN and does not count, and a service without another one is probed by tcp-default";

@@ -132,7 +132,7 @@ impl Session {
         self.exchange.server = None;
         if self.stage == Stage::Tunnel {
             self.exchange.draft.ended_by(Cause::ServiceReset);
-            return self.abort(Close::Reset, cx);
+            return self.abort(Close::Cut, cx);
         }
         self.lost(loss, Cause::ServiceReset, cx)
     }

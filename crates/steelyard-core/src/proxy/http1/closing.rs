@@ -180,7 +180,7 @@ impl Session {
             Coding::Unchunked => true,
             Coding::Chunked => false,
         };
-        self.abort(if open_ended { Close::Reset } else { Close::Graceful }, cx)
+        self.abort(if open_ended { Close::Cut } else { Close::Graceful }, cx)
     }
 
     /// One side of a tunnel has ended: the other hears of it, and when both have, it is over.

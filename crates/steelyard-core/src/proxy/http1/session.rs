@@ -174,7 +174,8 @@ impl Session {
     /// The client is gone.
     pub fn gone(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
         self.exchange.draft.ended_by(Cause::ClientReset);
-        self.drop_server(Close::Reset, cx);
+        // What came through a tunnel before the reset goes on before it.
+        self.drop_server(if self.stage == Stage::Tunnel { Close::Cut } else { Close::Reset }, cx);
         self.wind_up(cx)
     }
 
