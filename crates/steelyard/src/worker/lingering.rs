@@ -36,6 +36,17 @@ pub(super) enum Ending {
     Reset,
 }
 
+impl Ending {
+    /// Without any progress for this long it is over, and after the second of them in any case. Who is to be reset may be
+    /// slow at taking what came before; nothing else will ever bring it.
+    fn patience_us(self) -> (u64, u64) {
+        match self {
+            Ending::Fin => (IDLE_US, TOTAL_US),
+            Ending::Reset => (CUT_IDLE_US, CUT_TOTAL_US),
+        }
+    }
+}
+
 /// What the engine leaves behind.
 pub(super) struct Left {
     pub fd: OwnedFd,
@@ -50,6 +61,8 @@ struct Closing {
     /// When it is looked at whether all is acknowledged, which no event announces, and how long after that again.
     look_at: Time,
     look_us: u64,
+    /// How much was not, at the last look.
+    unacknowledged: usize,
     fd: OwnedFd,
     queue: VecDeque<u8>,
     /// Moves with progress.
@@ -80,16 +93,18 @@ impl Lingering {
         if epoll::modify(epoll, &fd, data, flags).is_err() {
             return end(fd, ending);
         }
+        let (idle_us, total_us) = ending.patience_us();
         let look_us = if ending == Ending::Reset { FIRST_LOOK_US } else { LOOK_US };
         entry.insert(Closing {
             generation,
             ending,
             look_at: now.plus_us(look_us),
             look_us,
+            unacknowledged: usize::MAX,
             fd,
             queue,
-            idle_until: now.plus_us(IDLE_US),
-            ends_at: now.plus_us(TOTAL_US),
+            idle_until: now.plus_us(idle_us),
+            ends_at: now.plus_us(total_us),
             allowance: MOST_DROPPED,
         });
         let look_at = now.plus_us(look_us);
@@ -116,13 +131,9 @@ impl Lingering {
         let mut over = Vec::new();
         let mut next: Option<Time> = None;
         for (index, closing) in &mut self.list {
-            if closing.idle_until <= now || closing.ends_at <= now || closing.is_acknowledged() {
+            if closing.look_at <= now && closing.look(now) == Progress::Over {
                 over.push(index);
                 continue;
-            }
-            if closing.look_at <= now {
-                closing.look_us = (closing.look_us * 2).min(LOOK_US);
-                closing.look_at = now.plus_us(closing.look_us);
             }
             next = Some(next.map_or(closing.look_at, |next| next.min(closing.look_at)));
         }
@@ -138,9 +149,10 @@ impl Lingering {
         self.next_look.unwrap_or(Time::NEVER)
     }
 
-    /// Does any of them still have bytes to send?
+    /// Does any of them still have bytes to send, or would the end of this program look like a FIN to it?
     pub fn is_sending(&self) -> bool {
-        self.list.iter().any(|(_, closing)| !closing.queue.is_empty())
+        let is_sending = |closing: &Closing| !closing.queue.is_empty() || closing.ending == Ending::Reset;
+        self.list.iter().any(|(_, closing)| is_sending(closing))
     }
 }
 
@@ -163,8 +175,23 @@ impl Closing {
         self.ending == Ending::Reset && self.queue.is_empty() && sys::unacknowledged(self.fd.as_fd()) == 0
     }
 
+    /// What no event announces: time that is up, and bytes that the peer has acknowledged.
+    fn look(&mut self, now: Time) -> Progress {
+        self.look_us = (self.look_us * 2).min(LOOK_US);
+        self.look_at = now.plus_us(self.look_us);
+        if self.ending == Ending::Reset {
+            let left = sys::unacknowledged(self.fd.as_fd());
+            if left < self.unacknowledged {
+                self.unacknowledged = left;
+                self.idle_until = now.plus_us(CUT_IDLE_US);
+            }
+        }
+        let over = self.idle_until <= now || self.ends_at <= now || self.is_acknowledged();
+        if over { Progress::Over } else { Progress::Continues }
+    }
+
     fn advance(&mut self, scratch: &mut [u8], now: Time) -> Progress {
-        self.idle_until = now.plus_us(IDLE_US);
+        self.idle_until = now.plus_us(self.ending.patience_us().0);
         if !self.queue.is_empty() {
             match send_queue(&self.fd, &mut self.queue) {
                 Ok(true) if self.ending == Ending::Fin => {
@@ -200,6 +227,9 @@ const MOST: usize = 4096;
 const IDLE_US: u64 = 5 * SECOND_US;
 /// It is closed after this long in any case.
 const TOTAL_US: u64 = 30 * SECOND_US;
+/// The same of one that is to be reset.
+const CUT_IDLE_US: u64 = 30 * SECOND_US;
+const CUT_TOTAL_US: u64 = 300 * SECOND_US;
 /// Bytes of a peer that does not stop sending.
 const MOST_DROPPED: usize = 64 << 20;
 /// How often the list is looked through.

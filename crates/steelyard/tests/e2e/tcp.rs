@@ -10,6 +10,7 @@ use rustix::process::Signal;
 
 use crate::client::{Client, End};
 use crate::installed::program;
+use crate::network::Network;
 use crate::place::Place;
 use crate::program::Program;
 use crate::service::wait_for;
@@ -28,6 +29,7 @@ pub fn trials() -> Vec<Trial> {
         a_service_that_refuses_is_passed_over,
         a_service_is_told_the_client_by_netscalers_prefix,
         haproxy_reads_the_prefix,
+        haproxy_reads_the_prefix_of_ipv6,
         silence_ends_a_connection_on_both_sides,
         a_connection_outlives_reloads_and_the_end_of_its_virtual_server,
         sigterm_lets_connections_end,
@@ -371,9 +373,19 @@ fn a_service_is_told_the_client_by_netscalers_prefix() {
 
 /// The reader that others wrote: haproxy answers with the addresses that it found.
 fn haproxy_reads_the_prefix() {
-    let Some(mut haproxy) = program("haproxy") else { return };
     let place = Place::new();
-    let at = place.service(1);
+    told_by_haproxy(&place, place.service(1), place.ip());
+}
+
+fn haproxy_reads_the_prefix_of_ipv6() {
+    let Some(mut network) = Network::new() else { return };
+    let host = network.host();
+    host.enter(|| told_by_haproxy(&Place::new(), SocketAddr::new(host.ip(), 8101), host.ip6()));
+}
+
+/// A client of a virtual server at `vip`, and haproxy at `at` as its service.
+fn told_by_haproxy(place: &Place, at: SocketAddr, vip: IpAddr) {
+    let Some(mut haproxy) = program("haproxy") else { return };
     let file = place.file(
         "haproxy.cfg",
         &format!(
@@ -384,13 +396,15 @@ fn haproxy_reads_the_prefix() {
     );
     let mut running = haproxy.args(["-f", &file, "-db"]).spawn().unwrap();
     wait_for("haproxy to listen", || TcpStream::connect(at).is_ok());
-    let program = Program::start_with(&place, &config(&place, &[at], "-cip ENABLED 77"));
-    let mut client = program.client();
+    let text = config(place, &[at], "-cip ENABLED 77")
+        .replace(&format!("TCP {} 8000", place.ip()), &format!("TCP {vip} 8000"));
+    let _program = Program::start_with(place, &text);
+    let mut client = Client::connect(SocketAddr::new(vip, 8000));
     let answer = client.get("/");
-    let expected = format!("{} {}", client.address(), program.vserver());
     running.kill().unwrap();
     running.wait().unwrap();
-    assert_eq!(answer.text(), expected);
+    let from = client.address();
+    assert_eq!(answer.text(), format!("{}:{} {vip}:8000", from.ip(), from.port()));
 }
 
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -377,3 +377,48 @@ fn a_spliced_service_that_ends_early_is_reported_as_ever() {
     client.read_exact(&mut got).unwrap();
     assert_eq!(&got, b"not all");
 }
+
+/// Far more than the kernel takes at once, to a peer that begins to read later.
+#[test]
+fn a_cut_connection_is_reset_behind_all_that_it_was_sent() {
+    let (mut sockets, mut peer) = accepted();
+    let sent: Vec<u8> = (0..8 << 20).map(|i| (i % 251) as u8).collect();
+    assert!(sockets.send(ID, &sent) > 0, "the kernel takes all of it");
+    sockets.close(ID, Close::Cut);
+    let reader = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(20));
+        let mut got = Vec::new();
+        let end = peer.read_to_end(&mut got).map_err(|error| error.kind());
+        (got, end.err())
+    });
+    let mut events: Vec<Event> = Vec::with_capacity(8);
+    while sockets.lingering.next_deadline() != Time::NEVER {
+        assert!(sockets.lingering.is_sending(), "a stop would wait for it");
+        events.clear();
+        let wait = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+        epoll::wait(sockets.epoll(), spare_capacity(&mut events), Some(&wait)).unwrap();
+        let now = sockets.clock.now();
+        for event in &events {
+            let Source::Lingering(id) = Source::from_bits(event.data.u64()) else { panic!() };
+            sockets.lingering.event(id, &mut [0; 4096], now);
+        }
+        sockets.lingering.expire(now);
+    }
+    let (got, end) = reader.join().unwrap();
+    assert!(got == sent, "{} of {} bytes", got.len(), sent.len());
+    assert_eq!(end, Some(io::ErrorKind::ConnectionReset));
+}
+
+#[test]
+fn a_cut_connection_that_has_all_is_reset_at_once() {
+    let (mut sockets, mut peer) = accepted();
+    assert_eq!(sockets.send(ID, b"all"), 0);
+    let mut got = [0; 3];
+    peer.read_exact(&mut got).unwrap();
+    while sys::unacknowledged(sockets.socket(ID).unwrap().fd.as_fd()) > 0 {
+        std::thread::yield_now();
+    }
+    sockets.close(ID, Close::Cut);
+    assert_eq!(sockets.lingering.next_deadline(), Time::NEVER);
+    assert_eq!(peer.read(&mut got).unwrap_err().kind(), io::ErrorKind::ConnectionReset);
+}
