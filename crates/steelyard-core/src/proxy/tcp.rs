@@ -54,6 +54,8 @@ pub struct Session {
 struct Stream {
     /// Its sender's FIN has come.
     ended: bool,
+    /// Not all of it has been taken yet.
+    queued: bool,
     /// Its receiver does not take what it is sent.
     full: bool,
     /// So its sender is paused.
@@ -212,7 +214,7 @@ impl Session {
         self.transaction.received(bytes.len(), now);
         count(&self.serving.live.response_bytes, bytes.len() as u64);
         self.draft.sent(bytes.len());
-        self.from_service.full = cx.io.send(self.id, bytes) > cx.parts.limits.high_water;
+        self.from_service.sent(cx.io.send(self.id, bytes), cx.parts.limits.high_water);
         self.touch(now, cx);
         self.sample_packets(now, cx);
         self.balance(cx);
@@ -222,26 +224,20 @@ impl Session {
     /// The client's FIN.
     pub fn ended(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
         self.from_client.ended = true;
-        if self.from_service.ended {
-            return self.complete(cx);
-        }
         // Before the connect has succeeded the FIN waits like the bytes before it.
         if let Some(server) = self.server
             && self.open
         {
             cx.io.finish(server);
         }
-        Fate::Lives
+        self.complete(cx)
     }
 
     /// The service's FIN.
     pub fn server_ended(&mut self, _server: ConnId, cx: &mut Context<'_, impl Io>) -> Fate {
         self.from_service.ended = true;
-        if self.from_client.ended {
-            return self.complete(cx);
-        }
         cx.io.finish(self.id);
-        Fate::Lives
+        self.complete(cx)
     }
 
     /// The client has reset: so is the service, behind what the client sent before.
@@ -279,16 +275,16 @@ impl Session {
 
     /// The client has taken all it was sent.
     pub fn drained(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
-        self.from_service.full = false;
+        self.from_service.drained();
         self.balance(cx);
-        Fate::Lives
+        self.complete(cx)
     }
 
     /// The service has taken all it was sent.
     pub fn server_drained(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
-        self.from_client.full = false;
+        self.from_client.drained();
         self.balance(cx);
-        Fate::Lives
+        self.complete(cx)
     }
 
     /// Both have been silent for too long. A FIN would say that all was sent.
@@ -367,7 +363,7 @@ impl Session {
     }
 
     fn send_to_service(&mut self, server: ConnId, bytes: &[u8], now: Time, cx: &mut Context<'_, impl Io>) {
-        self.from_client.full = cx.io.send(server, bytes) > cx.parts.limits.high_water;
+        self.from_client.sent(cx.io.send(server, bytes), cx.parts.limits.high_water);
         self.transaction.sent(bytes.len(), true, now);
         self.touch(now, cx);
         self.sample_packets(now, cx);
@@ -413,8 +409,12 @@ impl Session {
         }
     }
 
-    /// Both sides have sent their FIN.
+    /// It is over once both sides have sent their FIN and each has taken all that the other sent: who closed before would
+    /// leave the rest to the worker, which sees to it for seconds only.
     fn complete(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        if ![&self.from_client, &self.from_service].iter().all(|stream| stream.ended && !stream.queued) {
+            return Fate::Lives;
+        }
         self.drop_server(Close::Graceful, cx);
         cx.io.close(self.id, Close::Graceful);
         self.wind_up(Cause::Closed, cx)
@@ -449,6 +449,17 @@ impl Session {
 }
 
 impl Stream {
+    /// Its receiver was sent some of it, and `queued` bytes wait for it.
+    fn sent(&mut self, queued: usize, high_water: usize) {
+        self.queued = queued > 0;
+        self.full = queued > high_water;
+    }
+
+    fn drained(&mut self) {
+        self.queued = false;
+        self.full = false;
+    }
+
     fn balance(&mut self, sender: Option<ConnId>, cx: &mut Context<'_, impl Io>) {
         if let Some(sender) = sender
             && self.full != self.paused

@@ -214,6 +214,27 @@ fn who_takes_nothing_pauses_the_other() {
     }
 }
 
+/// Both have ended, and one has not taken all yet: closed is only what is whole.
+#[test]
+fn what_was_sent_before_the_ends_is_taken_before_the_close() {
+    for slow_client in [true, false] {
+        let mut world = tcp_world(1, Limits { high_water: 100, ..Limits::default() });
+        let (client, server) = relayed(&mut world);
+        let (taker, sender) = if slow_client { (client, server) } else { (server, client) };
+        world.io.stuck.insert(taker);
+        world.data(sender, &[1; 50]);
+        world.end(sender);
+        world.end(taker);
+        assert!(world.is_open(client) && world.is_open(server));
+        assert!(world.io.conns[&client].finished && world.io.conns[&server].finished);
+        world.io.conns.get_mut(&taker).unwrap().queued = 0;
+        world.engine.drained(taker, &mut world.io);
+        let ends = [client, server].map(|id| world.io.conns[&id].closed);
+        assert_eq!(ends, [Some(Close::Graceful); 2]);
+        world.assert_at_rest();
+    }
+}
+
 /// `cltTimeout` and `svrTimeout`, whichever is shorter, from the last byte in either direction; 0 is never.
 #[test]
 fn silence_ends_a_connection_by_reset() {

@@ -140,7 +140,9 @@ impl Lingering {
         self.next_look = next;
         for index in over {
             let closing = self.list.remove(index);
-            end(closing.fd, closing.ending);
+            // A FIN would say that all was sent.
+            let ending = if closing.queue.is_empty() { closing.ending } else { Ending::Reset };
+            end(closing.fd, ending);
         }
     }
 

@@ -25,6 +25,7 @@ pub fn trials() -> Vec<Trial> {
         l08_a_reset_leaves_the_reply_before_it_whole,
         l17_a_connection_on_which_nothing_comes_costs_nothing,
         a_large_transfer_to_who_does_not_read_is_held_back_and_arrives_whole,
+        both_directions_are_full_at_once,
         a_client_that_nobody_can_serve_is_reset,
         a_service_that_refuses_is_passed_over,
         a_service_is_told_the_client_by_netscalers_prefix,
@@ -256,6 +257,45 @@ fn a_large_transfer_to_who_does_not_read_is_held_back_and_arrives_whole() {
     let (bytes, end) = client.read_to_end();
     assert!(bytes == pattern(BYTES) && end == End::Fin, "{} bytes", bytes.len());
     assert!(service.next());
+}
+
+/// Each side stops the other now and then; all of it arrives, on twenty connections.
+fn both_directions_are_full_at_once() {
+    const BYTES: usize = 4 << 20;
+    let place = Place::new();
+    let service = listen(place.service(1), |mut stream| {
+        std::thread::spawn(move || {
+            let mut bytes = vec![0; 50_000];
+            loop {
+                let read = stream.read(&mut bytes).unwrap();
+                if read == 0 {
+                    return;
+                }
+                stream.write_all(&bytes[..read]).unwrap();
+            }
+        });
+    });
+    let program = start(&place, &[service.address]);
+    let clients: Vec<_> = (0..20)
+        .map(|_| {
+            let stream = TcpStream::connect(program.vserver()).unwrap();
+            stream.set_read_timeout(Some(PATIENCE)).unwrap();
+            let mut writer = stream.try_clone().unwrap();
+            let writing = std::thread::spawn(move || {
+                writer.write_all(&pattern(BYTES)).unwrap();
+                writer.shutdown(Shutdown::Write).unwrap();
+            });
+            (stream, writing)
+        })
+        .collect();
+    for (mut stream, writing) in clients {
+        let mut echo = Vec::new();
+        stream.read_to_end(&mut echo).unwrap();
+        writing.join().unwrap();
+        assert!(echo == pattern(BYTES), "{} bytes", echo.len());
+    }
+    program.wait_at_rest();
+    assert_eq!(program.counter("totalrequestbytes"), 20 * BYTES as u64);
 }
 
 /// `spec/methods.md` ruling 8.
