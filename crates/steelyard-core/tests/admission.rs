@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use steelyard_core::command::{guards, read};
+use steelyard_core::command::verdict::judge;
+use steelyard_core::command::{guards, print, read};
 use steelyard_core::config::guard::Guards;
 use steelyard_core::service::State;
 use steelyard_core::snapshot::Snapshot;
@@ -149,6 +150,26 @@ fn a_backup_may_be_added_further_down() {
     let reading = read(text.as_bytes(), "ns.conf");
     assert_eq!(reading.refused, []);
     assert_eq!(reading.config.lb_vservers.find("v").unwrap().backup_vserver, "w");
+}
+
+/// Of one of another kind only the line is kept: it takes no clients here, and nothing of the lines is lost.
+#[test]
+fn a_backup_of_another_kind_is_known_and_not_used() {
+    let text = "enable ns feature LB CS\nadd lb vserver v HTTP 198.51.100.1 80 -backupVServer c\n\
+        add lb vserver w HTTP 198.51.100.2 80\nadd cs vserver C HTTP 198.51.100.3 80\nset lb vserver w -backupVServer c\n";
+    let reading = read(text.as_bytes(), "ns.conf");
+    assert_eq!(reading.refused, []);
+    let snapshot = Snapshot::default().next(&reading.config, &guards(&reading.config), Time::ZERO);
+    assert!(snapshot.vservers().all(|vserver| vserver.by_state.backups.is_empty()));
+    let printed = print(&reading.config).ns_conf;
+    let again = read(printed.as_bytes(), "ns.conf");
+    assert_eq!(again.refused, [], "{printed}");
+    assert_eq!(again.config, reading.config);
+    let at = |text: &str| printed.find(text).unwrap_or_else(|| panic!("{text} in {printed}"));
+    assert!(at("add cs vserver C") < at("set lb vserver v -backupVServer c"), "{printed}");
+    let findings = judge(&reading).findings;
+    let told = findings.iter().filter(|f| f.option.as_deref() == Some("backupVServer")).count();
+    assert_eq!(told, 2, "check says that none takes over");
 }
 
 /// It would let in whom the guard keeps out.

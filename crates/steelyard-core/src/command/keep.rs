@@ -44,6 +44,13 @@ pub(super) fn kept(items: impl Iterator<Item = Item>) -> KeptLines {
     keeping.kept
 }
 
+/// The name of the virtual server that a kept command adds: `add cs vserver NAME ...`.
+pub(super) fn added_vserver(words: &[Word]) -> Option<&str> {
+    let [verb, _, object, name, ..] = words else { return None };
+    let is = |word: &Word, text: &str| word.text.eq_ignore_ascii_case(text);
+    (is(verb, "add") && is(object, "vserver") && !name.option).then_some(name.text.as_str())
+}
+
 #[derive(Default)]
 struct Keeping {
     kept: KeptLines,

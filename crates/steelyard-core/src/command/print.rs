@@ -8,8 +8,8 @@ use super::{Object, Verb, beside, keep};
 use crate::config::attribute::{Attribute, Kind, Place, Resource, Value};
 use crate::config::kept::Rank;
 use crate::config::{
-    Config, LbBinding, LbMonitor, MetricBinding, MonitorBinding, MonitorCertKey, PolicyBinding, Service,
-    ServiceGroup,
+    Config, LbBinding, LbMonitor, LbVserver, MetricBinding, MonitorBinding, MonitorCertKey, PolicyBinding,
+    Service, ServiceGroup,
 };
 
 /// A configuration as text.
@@ -70,7 +70,10 @@ fn resources(config: &Config, rank: Rank, out: &mut String) {
             changed(&config.ns_param, out);
             config.ns_ips.iter().for_each(|ip| add(ip, out));
         }
-        Rank::OtherVservers => config.lb_groups.iter().for_each(|group| add(group, out)),
+        Rank::OtherVservers => {
+            foreign_backups(config, out);
+            config.lb_groups.iter().for_each(|group| add(group, out));
+        }
         Rank::Network => config.net_profiles.iter().for_each(|profile| add(profile, out)),
         Rank::Servers => config.servers.iter().for_each(|server| add(server, out)),
         Rank::Services => config.services.iter().for_each(|service| add(service, out)),
@@ -123,7 +126,9 @@ fn lb_vservers(config: &Config, out: &mut String) {
         for (option, other) in
             [("backupVServer", &mut first.backup_vserver), ("pushVserver", &mut first.push_vserver)]
         {
-            if !added.contains(&other.to_ascii_lowercase()) && config.lb_vservers.has(other) {
+            if option == "backupVServer" && !config.lb_vservers.has(other) {
+                other.clear();
+            } else if !added.contains(&other.to_ascii_lowercase()) && config.lb_vservers.has(other) {
                 head("set lb vserver", &vserver.name, &mut later);
                 later.push_str(&format!(" -{option}"));
                 word(&std::mem::take(other), &mut later);
@@ -133,6 +138,17 @@ fn lb_vservers(config: &Config, out: &mut String) {
         add(&first, out);
     }
     out.push_str(&later);
+}
+
+/// A backup of another kind stands further down than its virtual server.
+fn foreign_backups(config: &Config, out: &mut String) {
+    let foreign = |v: &&LbVserver| !v.backup_vserver.is_empty() && !config.lb_vservers.has(&v.backup_vserver);
+    for vserver in config.lb_vservers.iter().filter(foreign) {
+        head("set lb vserver", &vserver.name, out);
+        out.push_str(" -backupVServer");
+        word(&vserver.backup_vserver, out);
+        out.push('\n');
+    }
 }
 
 fn vserver_bindings(config: &Config, out: &mut String) {

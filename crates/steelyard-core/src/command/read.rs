@@ -17,11 +17,11 @@ use super::mask::{Wording, hide, mask, mask_unread, secrets};
 use super::parse::{Parsed, Said, understand};
 use super::print::rank;
 use super::refusal::Refusal;
-use super::resolve::Search;
+use super::resolve::{Search, added};
 use super::text::{self, Content, LogicalLine};
 use super::{CannotSeal, Command, Done, Forget, Object, Seal, Verb, Warning, lex};
 use crate::config::Config;
-use crate::config::attribute::{Effect, Host, Place as RowPlace, Value};
+use crate::config::attribute::{Effect, Place as RowPlace, Value};
 use crate::config::kept::{Class, Kept, Rank, Whole};
 use crate::config::secret::Plain;
 
@@ -158,6 +158,9 @@ pub fn run_line(config: &mut Config, line: &str) -> Result<Option<Done>, (Refusa
     let mut parsed = match understand(&words)? {
         Said::Command(parsed) => parsed,
         Said::Kept(entry) => {
+            if let Some(name) = keep::added_vserver(&words) {
+                config.kept.note_vserver(name);
+            }
             if entry.class.is_live() {
                 let text = keep::command(line, &words);
                 let (text, whole) = match mask(&text, &lex::words(&text)?, Wording::Understood, &[]) {
@@ -239,7 +242,7 @@ impl<'s> Reader<'s> {
 
     fn line(&mut self, line: LogicalLine<'_>) {
         let text = line.text().into_owned();
-        let (mut parsed, mut kept, mut masked) = (None, None, None);
+        let (mut parsed, mut kept, mut masked, mut added) = (None, None, None, None);
         let outcome = match line.content {
             Content::Comment => return self.comment(line.number, text),
             Content::Noise => INERT,
@@ -258,6 +261,7 @@ impl<'s> Reader<'s> {
                         Outcome::Refused { column, refusal: refusal.without(is_secret) }
                     }
                     Ok(Said::Kept(Entry { class, effect, rank })) => {
+                        added = keep::added_vserver(&words).map(str::to_owned);
                         kept = Some((keep::command(&text, &words), rank));
                         Outcome::Kept { class, effect }
                     }
@@ -285,7 +289,12 @@ impl<'s> Reader<'s> {
         self.lines.push(Line { number: line.number, text, outcome });
         self.seen.push(Seen::Line { index, kept, whole });
         if let Some((parsed, tries)) = parsed {
-            self.run(Waiting { line: index, parsed, tries });
+            self.run(VecDeque::from([Waiting { line: index, parsed, tries }]));
+        }
+        if let Some(name) = added {
+            self.config.kept.note_vserver(&name);
+            let waited = self.waiting.remove(&name.to_ascii_lowercase()).unwrap_or_default();
+            self.run(waited.into());
         }
     }
 
@@ -333,9 +342,8 @@ impl<'s> Reader<'s> {
         self.by_ranges <= MOST_BY_RANGES
     }
 
-    /// Tries a command, and then whoever waited for what it adds.
-    fn run(&mut self, command: Waiting) {
-        let mut due = VecDeque::from([command]);
+    /// Tries commands, and then whoever waited for what they add.
+    fn run(&mut self, mut due: VecDeque<Waiting>) {
         while let Some(command) = due.pop_front() {
             for name in self.attempt(command) {
                 due.extend(self.waiting.remove(&name).unwrap_or_default());
@@ -390,7 +398,8 @@ impl<'s> Reader<'s> {
             }
         }
         let items = self.seen.into_iter().map(|seen| item(seen, &mut self.lines, self.seal));
-        self.config.kept = keep::kept(items);
+        let noted = std::mem::take(&mut self.config.kept);
+        self.config.kept = keep::kept(items).with_vservers_of(noted);
         let refused = |line: &Line| match &line.outcome {
             Outcome::Refused { column, refusal } => {
                 let (line, column) = line.place(*column);
@@ -449,27 +458,6 @@ fn of_the_appliance(command: &Parsed) -> bool {
 /// May a command with this verb stand before the line that adds what it names?
 fn waits(verb: Verb) -> bool {
     matches!(verb, Verb::Add | Verb::Bind | Verb::Set | Verb::Unset | Verb::Enable | Verb::Disable)
-}
-
-/// The names that something has since this command was applied, in lower case: its own, and that of the server that an
-/// address stands for.
-fn added(command: &Command) -> Vec<String> {
-    let mut names = Vec::new();
-    for (row, value) in command.arguments() {
-        match value {
-            Value::Text(name) if command.verb() == Verb::Add && row.place == RowPlace::Key => {
-                names.push(name.to_ascii_lowercase());
-            }
-            Value::Text(name) if command.verb() == Verb::Rename && row.nitro == "newname" => {
-                names.push(name.to_ascii_lowercase());
-            }
-            Value::Host(Host::Ip(ip)) if matches!(command.verb(), Verb::Add | Verb::Bind) => {
-                names.push(ip.to_string());
-            }
-            _ => {}
-        }
-    }
-    names
 }
 
 impl fmt::Display for Refused {

@@ -8,7 +8,7 @@ use super::lex::Word;
 use super::nearest::nearest;
 use super::refusal::{Hint, Refusal};
 use super::{Command, Object, Verb};
-use crate::config::attribute::{Host, Value};
+use crate::config::attribute::{Host, Place, Value};
 use crate::config::{Config, Keyed, LbBinding, MonitorBinding, Server, ServiceType, Table};
 
 /// The server that a command means.
@@ -141,6 +141,27 @@ pub(super) fn target(config: &Config, command: &Command) -> Result<(LbBinding, S
 /// 258 for `name`. What could have been meant is looked for later, once for each line ([`Search`]).
 fn no_such(argument: &'static str, name: &str) -> Refusal {
     Refusal::NoSuch { argument, name: name.to_owned(), hint: Hint::Nothing }
+}
+
+/// The names that something has since this command was applied, in lower case: its own, and that of the server that an
+/// address stands for.
+pub(super) fn added(command: &Command) -> Vec<String> {
+    let mut names = Vec::new();
+    for (row, value) in command.arguments() {
+        match value {
+            Value::Text(name) if command.verb() == Verb::Add && row.place == Place::Key => {
+                names.push(name.to_ascii_lowercase());
+            }
+            Value::Text(name) if command.verb() == Verb::Rename && row.nitro == "newname" => {
+                names.push(name.to_ascii_lowercase());
+            }
+            Value::Host(Host::Ip(ip)) if matches!(command.verb(), Verb::Add | Verb::Bind) => {
+                names.push(ip.to_string());
+            }
+            _ => {}
+        }
+    }
+    names
 }
 
 /// Looks for the names that could have been meant by those that nothing has; a file of nothing but wrong names must not

@@ -5,9 +5,13 @@
 //! the appliance would save, and lines of one rank stay in the order in which they came. So whatever a line refers to
 //! stands before it, as long as each rank comes after those that its commands refer to.
 
+use std::collections::BTreeSet;
+
 /// The lines that were kept.
 #[derive(Clone, Debug, Default)]
 pub struct KeptLines {
+    /// Names of the virtual servers that they add, in lower case: one may be a backup.
+    vservers: BTreeSet<String>,
     places: [Vec<Kept>; Rank::ALL.len()],
     /// Is there a command in the last place?
     removed: bool,
@@ -134,6 +138,21 @@ impl KeptLines {
     /// Those of one place.
     pub fn of(&self, rank: Rank) -> &[Kept] {
         &self.places[rank as usize]
+    }
+
+    /// Does one of them add a virtual server of that name, such as `cs vserver`?
+    pub fn adds_vserver(&self, name: &str) -> bool {
+        self.vservers.contains(&name.to_ascii_lowercase())
+    }
+
+    /// A line adds a virtual server of that name.
+    pub fn note_vserver(&mut self, name: &str) {
+        self.vservers.insert(name.to_ascii_lowercase());
+    }
+
+    /// These lines, and the virtual servers that others were noted to add.
+    pub fn with_vservers_of(self, noted: KeptLines) -> KeptLines {
+        KeptLines { vservers: noted.vservers, ..self }
     }
 
     /// Puts a line behind the others of its place.

@@ -35,6 +35,9 @@ pub(super) struct Worker {
     buffer: Box<[u8]>,
     /// The ready list of the current turn.
     batch: Vec<ConnId>,
+    /// When sessions are looked through for what has left service, if they must be; and when they were last.
+    flush_due: Time,
+    flushed_at: Time,
     stop: Option<Stop>,
 }
 
@@ -64,6 +67,8 @@ impl Worker {
             pulse,
             buffer: vec![0; BULK_READ_BYTES].into_boxed_slice(),
             batch: Vec::new(),
+            flush_due: Time::NEVER,
+            flushed_at: Time::ZERO,
             stop: None,
         })
     }
@@ -123,6 +128,7 @@ impl Worker {
             .next_deadline()
             .min(self.sockets.lingering.next_deadline())
             .min(self.listeners.next_deadline())
+            .min(self.flush_due)
             .min(self.stop.as_ref().map_or(Time::NEVER, |stop| stop.ends_at))
     }
 
@@ -223,7 +229,7 @@ impl Worker {
                 }
                 Message::Granted(waiter) => self.engine.granted(waiter, &mut self.sockets),
                 Message::AskedBack(service) => self.engine.asked_back(&service, &mut self.sockets),
-                Message::Flush => self.engine.flush(&mut self.sockets),
+                Message::Flush => self.flush_due = self.flushed_at.plus_us(FLUSH_REST_US),
                 Message::Stop { grace_us } => {
                     self.listeners.close_all(now);
                     self.stop = Some(Stop { ends_at: now.plus_us(grace_us), clients: Clients::Served });
@@ -236,6 +242,11 @@ impl Worker {
         let now = self.sockets.now();
         if self.engine.next_deadline() <= now {
             self.engine.tick(now, &mut self.sockets);
+            self.report_failures();
+        }
+        if self.flush_due <= now {
+            (self.flush_due, self.flushed_at) = (Time::NEVER, now);
+            self.engine.flush(&mut self.sockets);
             self.report_failures();
         }
         self.sockets.lingering.expire(now);
@@ -289,5 +300,8 @@ const READS_PER_TURN: usize = 2;
 const EVENTS: usize = 64;
 /// Connections accepted from one listener before others have their turn.
 const ACCEPTS_PER_TURN: usize = 64;
+/// Sessions are looked through no more often than that, however many services go DOWN one after the other: at once for
+/// the first, and 20 ms later for those that follow.
+const FLUSH_REST_US: u64 = 20 * MILLISECOND_US;
 /// The longest wait that plain epoll_wait takes, well below its limit.
 const LONGEST_WAIT_MS: u64 = 3_600_000;

@@ -12,6 +12,7 @@ pub fn trials() -> Vec<Trial> {
         o09_no_service_that_is_down_gets_work_and_none_left_is_an_rst,
         a_redirect_url_is_an_answer_of_302_while_nobody_serves,
         a_backup_takes_over_connected_clients_and_new_ones_and_gives_them_back,
+        tcp_connections_go_to_the_backup_or_are_reset,
         new_connections_spill_to_the_backup_and_those_that_are_there_stay,
         l14_down_state_flush_cuts_or_spares_what_is_under_way,
         a_disabled_virtual_server_or_service_is_flushed_too,
@@ -100,6 +101,34 @@ fn a_backup_takes_over_connected_clients_and_new_ones_and_gives_them_back() {
     let _again = TestService::named(place.service(1), "primary");
     program.wait_for_state("lbvserver", "v", "UP");
     assert_eq!((client.get("/").text(), page(program.vserver())), ("primary".into(), "primary".into()));
+    program.wait_at_rest();
+}
+
+/// By connection: who is at the backup stays there when the primary is UP again. Of HTTP no backup is one of TCP.
+fn tcp_connections_go_to_the_backup_or_are_reset() {
+    let place = Place::new();
+    let ip = place.ip();
+    let s1 = TestService::named(place.service(1), "primary");
+    let _s9 = TestService::named(place.service(9), "backup");
+    let text = format!(
+        "{}add service spare {ip} TCP 8109\nadd lb vserver w TCP\nbind lb vserver w spare\n\
+         add lb vserver x HTTP {ip} 8001 -backupVServer w\n",
+        probed(&place, 1, "-backupVServer w")
+            .replace("add lb vserver v HTTP", "add lb vserver v TCP")
+            .replace(&format!("{ip} HTTP 8101"), &format!("{ip} TCP 8101")),
+    );
+    let program = Program::start_with(&place, &text);
+    assert_eq!(page(program.vserver()), "primary");
+    assert_eq!(refused(place.vserver(1)), End::Reset);
+    s1.stop();
+    program.wait_for_state("lbvserver", "v", "DOWN");
+    let mut client = program.client();
+    assert_eq!(client.get("/").text(), "backup");
+    let _again = TestService::named(place.service(1), "primary");
+    program.wait_for_state("lbvserver", "v", "UP");
+    assert_eq!((client.get("/").text(), page(program.vserver())), ("backup".into(), "primary".into()));
+    assert_eq!(program.field("lbvserver", "v", "totvserverdownbackuphits"), "1");
+    drop(client);
     program.wait_at_rest();
 }
 

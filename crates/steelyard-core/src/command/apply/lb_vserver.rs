@@ -75,7 +75,12 @@ fn check_backup(config: &Config, vserver: &LbVserver) -> Result<(), Refusal> {
         if next.eq_ignore_ascii_case(&vserver.name) {
             return Err(Refusal::BackupLoop { name: vserver.backup_vserver.clone() });
         }
-        next = &such(&config.lb_vservers, "backupVServer", next)?.backup_vserver;
+        next = match such(&config.lb_vservers, "backupVServer", next) {
+            Ok(backup) => &backup.backup_vserver,
+            // One of another kind, of which only the line is kept: nothing is known of its own backup.
+            Err(_) if config.kept.adds_vserver(next) => return Ok(()),
+            Err(refusal) => return Err(refusal),
+        };
     }
     match next.is_empty() {
         true => Ok(()),

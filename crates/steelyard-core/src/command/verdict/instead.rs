@@ -248,7 +248,10 @@ const NS_PARAM: Sentences = &[
         "it belongs to types that are not carried",
         &["ftpportrange", "crportrange", "aftpallowrandomsourceport"],
     ),
-    ("nothing spills over", &["grantquotaspillover", "exclusivequotaspillover"]),
+    (
+        "a spillover threshold counts connections over all threads",
+        &["grantquotaspillover", "exclusivequotaspillover"],
+    ),
     ("services see this host's port", &["useproxyport"]),
     ("there are no chains of services", &["servicepathingressvlan"]),
     ("PROXY headers are neither sent nor read", &["proxyprotocol"]),

@@ -182,9 +182,9 @@ impl Applied<'_> {
     fn not_reached(&self, row: &Row, value: &Value) -> Option<&'static str> {
         match (self.command.object(), row.nitro, value) {
             (Object::LbVserver, "backupvserver", Value::Text(name)) => {
-                let backup = self.site.config.lb_vservers.find(name)?.service_type;
+                let backup = self.site.config.lb_vservers.find(name).map(|backup| backup.service_type);
                 let own = self.vserver().map(|vserver| vserver.service_type);
-                (own != Some(backup) || !backup.is_carried()).then_some(NO_BACKUP)
+                (own != backup || !backup?.is_carried()).then_some(NO_BACKUP)
             }
             (Object::NetProfile, "srcip", Value::Host(Host::Server(_))) => Some(NO_SET),
             (Object::Server, "ipaddress", Value::Host(Host::Server(_))) => {
@@ -403,7 +403,8 @@ fn shown(row: &Row, value: &Value) -> String {
     text
 }
 
-const NO_BACKUP: &str = "its backup has another type, or one that is not served: it does not take its place";
+const NO_BACKUP: &str =
+    "its backup has another type, or one that is not served, or is no lb vserver: it does not take its place";
 const NO_MAGIC_NUMBER: &str =
     "the prefix that tells TCP services the client begins with 0: cipHeader is no number";
 const NO_SET: &str =
