@@ -70,6 +70,8 @@ mod explain;
 mod exposure;
 #[path = "e2e/failing.rs"]
 mod failing;
+#[path = "e2e/foreign.rs"]
+mod foreign;
 #[path = "e2e/host_commands.rs"]
 mod host_commands;
 #[path = "e2e/hostile.rs"]
@@ -134,6 +136,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(addresses::trials());
     trials.extend(access_log::trials());
     trials.extend(hostile::trials());
+    trials.extend(foreign::trials());
     trials.extend(lab::trials());
     trials.extend(conformance::trials());
     trials.extend(relaying::trials());

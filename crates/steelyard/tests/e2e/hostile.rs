@@ -43,11 +43,13 @@ pub fn input(name: &str) -> Vec<u8> {
 }
 
 /// Inputs that must be answered 400 (or closed) and never become a complete request at the service.
-const REFUSED: [&str; 20] = [
+const REFUSED: [&str; 27] = [
     "H01.clte.req.bin",
     "H01.tecl.req.bin",
     "H03.req.bin",
     "H04.diff.req.bin",
+    "H04.list.req.bin",
+    "H04.same.req.bin",
     "H08.empty.req.bin",
     "H08.hex0x.req.bin",
     "H08.minus.req.bin",
@@ -58,11 +60,16 @@ const REFUSED: [&str; 20] = [
     "H11.data.req.bin",
     "H11.end.req.bin",
     "H11.size.req.bin",
+    "H13.host.req.bin",
+    "H13.te.req.bin",
     "H14.req.bin",
     "H15.req.bin",
+    "H17.list.req.bin",
     "H17.req.bin",
+    "H19.req.bin",
     "H56.req.bin",
     "H56.space.req.bin",
+    "H56.star.req.bin",
     "H57.req.bin",
 ];
 

@@ -21,6 +21,9 @@ pub fn trials() -> Vec<Trial> {
         h22_a_request_sent_during_an_answer_waits_for_its_turn,
         h23_hop_by_hop_fields_stop_here,
         h25_named_fields_do_not_strip_framing,
+        h06_a_long_name_is_one_name,
+        h27_an_offer_of_h2c_is_ignored,
+        h28_a_websocket_is_carried_both_ways,
         h33_interim_answers_are_relayed_in_order,
         h37_a_closing_service_does_not_close_the_client,
         h38_bodiless_answers_do_not_desynchronise,
@@ -186,6 +189,60 @@ fn h25_named_fields_do_not_strip_framing() {
     let seen = &s1.log()[0].request;
     assert_eq!(seen.body, b"hello");
     assert_eq!(seen.field("host"), Some("a"));
+    program.wait_at_rest();
+}
+
+fn h06_a_long_name_is_one_name() {
+    let place = Place::new();
+    let s1 = TestService::plain(place.service(1));
+    let program = Program::start(&place, "ROUNDROBIN", &[&s1]);
+    let mut client = program.client();
+    client.send(input("H06.req.bin"));
+    client.half_close();
+    let (answer, _) = client.read_to_end();
+    let status = String::from_utf8_lossy(&answer).split(' ').nth(1).map(str::to_owned);
+    for entry in s1.log() {
+        assert!(entry.request.all("content-length").len() <= 1, "{entry:?}");
+        assert!(entry.request.fields.iter().any(|(name, _)| name.len() >= 270), "{entry:?}");
+    }
+    assert!(matches!(status.as_deref(), Some("200" | "400" | "431")), "{status:?}");
+    assert!(s1.begun() <= 1, "nothing of it is a request of its own");
+    program.wait_at_rest();
+}
+
+fn h27_an_offer_of_h2c_is_ignored() {
+    let place = Place::new();
+    let s1 = TestService::plain(place.service(1));
+    let program = Program::start(&place, "ROUNDROBIN", &[&s1]);
+    let mut client = program.client();
+    client.send(input("H27.req.bin"));
+    assert_eq!(client.answer().status(), 200);
+    let log = s1.log();
+    for name in ["upgrade", "http2-settings", "connection"] {
+        assert_eq!(log[0].request.field(name), None);
+    }
+    program.wait_at_rest();
+}
+
+fn h28_a_websocket_is_carried_both_ways() {
+    let place = Place::new();
+    let s1 = TestService::start(place.service(1), |x| {
+        x.raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nfirst ")?;
+        let mut frame = [0; 4];
+        x.read_exact(&mut frame)?;
+        x.raw(frame)?;
+        Ok(Then::Close)
+    });
+    let program = Program::start(&place, "ROUNDROBIN", &[&s1]);
+    let mut client = program.client();
+    client.send(input("H28.req.bin"));
+    let head = client.next_message("GET").unwrap();
+    assert_eq!((head.status(), head.field("upgrade")), (101, Some("websocket")));
+    assert_eq!(client.read_raw(6), b"first ");
+    client.send("ping");
+    let (rest, end) = client.read_to_end();
+    assert_eq!((&rest[..], end), (&b"ping"[..], End::Fin));
+    drop(client);
     program.wait_at_rest();
 }
 

@@ -244,6 +244,11 @@ impl Exchange<'_> {
         read_body(self.stream, &mut self.request, Body::Framed)
     }
 
+    /// Reads as many bytes as `into` has room for.
+    pub fn read_exact(&mut self, into: &mut [u8]) -> io::Result<()> {
+        self.stream.read_exact(into)
+    }
+
     /// Reads whatever comes until the stream ends or `most` bytes were read; how many there were.
     pub fn drain(&mut self, most: usize) -> io::Result<usize> {
         let mut scratch = [0; 16384];
