@@ -124,7 +124,10 @@ impl Transaction {
         self.assigned = answer;
         Some(match (&self.assigned, &self.tried[..]) {
             (Some(_), []) => Ok(self.reuse(given)),
-            (Some(_), _) => Ok(Reuse::Fresh),
+            (Some(_), _) => {
+                self.retries += 1;
+                Ok(Reuse::Fresh)
+            }
             (None, []) => Err(Refusal::Unavailable),
             (None, _) => Err(Refusal::BadGateway),
         })

@@ -124,6 +124,40 @@ fn who_waits_too_long_is_answered_503_and_may_ask_again() {
     world.assert_at_rest();
 }
 
+/// The call is on its way to the waiter's engine when the time is up.
+#[test]
+fn a_turn_that_has_come_is_taken_although_the_time_is_up() {
+    let limits = Limits { surge_us: 5 * SECOND_US, ..Limits::default() };
+    let mut world = World::of(&limited(1, 1), limits);
+    let clients = ask(&mut world, 2);
+    world.connects(Connects::Succeed);
+    let (id, request) = world.next_request().unwrap();
+    world.io.now += 5 * SECOND_US + MILLISECOND_US;
+    world.engine.data(id, &echo(&request), &mut world.io);
+    world.engine.tick(Time::from_us(world.io.now), &mut world.io);
+    assert_eq!(world.statuses(clients[1]), Vec::<u16>::new());
+    assert_eq!(answer_one(&mut world).unwrap(), "/1");
+    assert_eq!(world.statuses(clients[1]), [200]);
+    world.assert_at_rest();
+}
+
+/// Sent to one service in vain, then to the next that had room.
+#[test]
+fn a_request_that_waits_after_a_failure_was_sent_again() {
+    let limits = Limits { logged_line_bytes: 100, ..Limits::default() };
+    let mut world = World::of(&limited(2, 1), limits);
+    let clients = ask(&mut world, 2);
+    let ids = world.server_ids();
+    // The second service cannot be connected to, and the first is busy.
+    world.connects(Connects::Refuse(world.io.conns[&ids[1]].to.unwrap().port()));
+    assert_eq!(waiting(&world), 1);
+    while answer_one(&mut world).is_some() {}
+    assert_eq!(world.statuses(clients[1]), [200]);
+    let retries: Vec<_> = world.io.records.iter().map(|record| (&record.line[..6], record.retries)).collect();
+    assert_eq!(retries, [("GET /0", 0), ("GET /1", 1)]);
+    world.assert_at_rest();
+}
+
 /// `cltTimeout` bounds the wait where it is shorter.
 #[test]
 fn nobody_waits_longer_than_clt_timeout() {

@@ -12,8 +12,9 @@ use crate::answers::Answer;
 use crate::health::Health;
 use crate::message::Message;
 use crate::network::FlowId;
-use crate::plan::{Plan, Vserver};
+use crate::plan::{self, Plan, Vserver};
 use crate::requests::Request;
+use crate::surge::Surge;
 
 /// A deliberately wrong rule, to show that the run can fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,11 +38,18 @@ pub enum Planted {
 pub struct Books {
     pub planted: Planted,
     pub plan: Plan,
+    /// Every service that there ever was, as it was configured last.
+    pub configured: BTreeMap<usize, plan::Service>,
+    /// Some service had a limit once.
+    pub limited: bool,
     /// What each worker has adopted last.
     pub adopted: Vec<Plan>,
     pub health: Health,
     pub requests: Vec<Account>,
     pub answers: Vec<Answer>,
+    pub surge: Surge,
+    /// Clients whose service could not be connected to, in the engine's current call.
+    pub refused: Vec<u64>,
     pub flows: BTreeMap<FlowId, ServerFlow>,
     pub services: BTreeMap<usize, ServiceAccount>,
     pub clients: BTreeMap<u64, ClientAccount>,
@@ -66,6 +74,7 @@ impl Named {
 /// A request and what became of it.
 pub struct Account {
     pub asked: Request,
+    pub client: u64,
     pub vserver: Named,
     pub dispatches: Vec<Dispatch>,
     /// Services that could not be connected to for it.
@@ -147,10 +156,14 @@ impl Books {
         Books {
             planted,
             plan: Plan::default(),
+            configured: BTreeMap::new(),
+            limited: false,
             adopted: vec![Plan::default(); workers],
             health,
             requests: Vec::new(),
             answers: Vec::new(),
+            surge: Surge::default(),
+            refused: Vec::new(),
             flows: BTreeMap::new(),
             services: BTreeMap::new(),
             clients: BTreeMap::new(),
@@ -164,11 +177,16 @@ impl Books {
         bound && self.health.is_up(service)
     }
 
-    /// Has it nobody to give work to, as far as a worker knows?
+    /// All to whom this virtual server may give new work.
+    pub fn eligible(&self, vserver: Named) -> Vec<usize> {
+        let bound = vserver.of(&self.plan).map(|v| &v.bindings[..]).unwrap_or_default();
+        bound.iter().map(|b| b.0).filter(|service| self.health.is_up(*service)).collect()
+    }
+
+    /// Has it nobody to give work to, by what is configured or by what a worker has heard of it so far?
     pub fn has_nobody(&self, vserver: Named, worker: usize) -> bool {
-        let is_up = |vserver: &Vserver| vserver.bindings.iter().any(|b| self.health.is_up(b.0));
-        let known = vserver.of(&self.adopted[worker]).is_some_and(|v| v.enabled);
-        !known || !vserver.of(&self.plan).is_some_and(|v| v.enabled && is_up(v))
+        let serves = |v: &Vserver| v.enabled && v.bindings.iter().any(|b| self.health.is_up(b.0));
+        ![&self.adopted[worker], &self.plan].iter().all(|plan| vserver.of(plan).is_some_and(serves))
     }
 
     pub fn opening(&mut self, flow: FlowId, worker: usize, service: usize) {
@@ -227,9 +245,19 @@ impl Books {
             active_at: now,
         };
         account.dispatches.push(dispatch);
+        let client = account.client;
+        self.refused.retain(|refused| *refused != client);
+        assert!(!self.surge.waits(client), "r{number} goes on although its turn has not come");
+        self.surge.left(client);
         let flow = self.flows.get_mut(&id).unwrap();
         flow.current = Some(number);
         flow.exchanges += 1;
+        let most = self.configured[&service].max_requests;
+        assert!(
+            most == 0 || flow.exchanges <= most,
+            "{} requests on one connection to s{service}",
+            flow.exchanges
+        );
         self.services.get_mut(&service).unwrap().active += 1;
     }
 
@@ -259,8 +287,10 @@ impl Books {
         }
         assert!(!account.refused_by.contains(&service), "r{number} goes to s{service}, which refused it");
         let vserver = account.vserver;
+        // Who waited was given his service when he was called.
+        let granted = self.surge.was_given(account.client, service);
         assert!(
-            self.is_eligible(vserver, service),
+            granted.unwrap_or_else(|| self.is_eligible(vserver, service)),
             "r{number} of v{} goes to s{service}, which is not UP",
             vserver.number
         );
@@ -317,6 +347,11 @@ impl Books {
         let hops = ["connection", "keep-alive", "x-hop"];
         assert!(!hops.iter().any(|name| message.has(name)), "r{number}: {:?} goes on", message.fields);
         assert!(message.body == asked.body, "r{number}: another body than the client sent");
+        let configured = &self.configured[&service];
+        let forged = message.field("client-ip").contains(&"6.6.6.6");
+        assert!(!(configured.client_ip && forged), "r{number}: a forged address reaches s{service}");
+        let told = message.field("client-ip").contains(&"127.0.0.9");
+        assert_eq!(told, configured.client_ip, "r{number}: is s{service} told who asks?");
         account.seen += 1;
         let most = if asked.is_idempotent() { 2 } else { 1 };
         assert!(account.seen <= most, "r{number} was acted on {} times", account.seen);
@@ -334,6 +369,7 @@ impl Books {
             account.dispatches.last_mut().unwrap().ended = true;
             if !flow.established {
                 account.refused_by.push(flow.service);
+                self.refused.push(account.client);
             }
         }
     }
@@ -347,6 +383,10 @@ impl Books {
         if let (Some(status @ 400..), true) =
             (status, text.contains("<!doctype html>") || text.contains("no-store"))
         {
+            let nobody = nobody || self.surge.is_excused(vserver, client, now);
+            self.surge.answered.push(client);
+            self.surge.left(client);
+            self.refused.retain(|refused| *refused != client);
             self.own.entry(client).or_default().push(Own { status, nobody, at: now });
         }
     }
@@ -359,8 +399,18 @@ impl Books {
         account.logged = true;
         let tried = account.dispatches.len();
         assert_eq!(record.retries as usize, tried.saturating_sub(1), "r{number}: retries");
-        let service = account.dispatches.last().map(|d| format!("s{}", d.service));
-        assert_eq!(record.service.map(|s| s.name().to_owned()), service, "r{number}: who had it last");
+        // Where there are limits it may have been given to a service that it was never sent to.
+        if !self.limited || account.dispatches.last().is_some_and(|d| d.whole) {
+            let service = account.dispatches.last().map(|d| format!("s{}", d.service));
+            assert_eq!(record.service.map(|s| s.name().to_owned()), service, "r{number}: who had it last");
+        }
+    }
+
+    /// A client's connection is closed by its engine, or gone.
+    pub fn client_gone(&mut self, client: u64) {
+        self.clients.remove(&client);
+        self.surge.left(client);
+        self.refused.retain(|refused| *refused != client);
     }
 
     /// How many idle connections an engine has.

@@ -87,6 +87,7 @@ impl Clients {
             script.push(number);
             books.requests.push(Account {
                 asked,
+                client: id,
                 vserver: account.vserver,
                 dispatches: Vec::new(),
                 refused_by: Vec::new(),

@@ -25,6 +25,12 @@ pub struct Service {
     pub enabled: bool,
     pub timeout_s: u64,
     pub watch: Watch,
+    /// Most active transactions; 0 is no limit.
+    pub max_client: u64,
+    /// Most requests on a connection; 0 is no limit.
+    pub max_requests: usize,
+    pub client_ip: bool,
+    pub client_keep_alive: bool,
 }
 
 /// What probes a service.
@@ -81,7 +87,8 @@ impl Plan {
         let service = random.of(&numbers);
         let names: Vec<usize> = self.vservers.keys().copied().collect();
         let vserver = random.of(&names);
-        match random.below(12) {
+        match random.below(13) {
+            12 => self.services.get_mut(&service).unwrap().max_client = random.of(&LIMITS),
             0 if self.services.len() < 8 => self.add_service(random),
             1 if self.services.len() > 1 => self.remove_service(service),
             2 | 3 => self.services.get_mut(&service).unwrap().enabled ^= true,
@@ -153,8 +160,13 @@ impl Plan {
             let (ip, port) = (address(*number).ip(), address(*number).port());
             writeln!(
                 text,
-                "add service s{number} {ip} HTTP {port} -svrTimeout {} -state {state} -healthMonitor {probed}",
-                service.timeout_s
+                "add service s{number} {ip} HTTP {port} -svrTimeout {} -state {state} -healthMonitor {probed} \
+                 -maxClient {} -maxReq {} -cip {} -CKA {}",
+                service.timeout_s,
+                service.max_client,
+                service.max_requests,
+                if service.client_ip { "ENABLED client-ip" } else { "DISABLED" },
+                if service.client_keep_alive { "YES" } else { "NO" },
             )
             .unwrap();
             for monitor in service.watch.monitors() {
@@ -181,7 +193,15 @@ impl Plan {
 impl Service {
     fn random(random: &mut Random) -> Service {
         let watch = random.of(&[Watch::Tcp, Watch::Http, Watch::Both, Watch::Http, Watch::Nothing]);
-        Service { enabled: !random.one_in(8), timeout_s: random.between(1, SERVER_TIMEOUT_MOST_S), watch }
+        Service {
+            enabled: !random.one_in(8),
+            timeout_s: random.between(1, SERVER_TIMEOUT_MOST_S),
+            watch,
+            max_client: random.of(&LIMITS),
+            max_requests: random.of(&[0, 0, 1, 3]),
+            client_ip: random.one_in(3),
+            client_keep_alive: random.one_in(3),
+        }
     }
 }
 
@@ -207,6 +227,7 @@ pub fn number(address: SocketAddr) -> usize {
     usize::from(address.port()) - 8_000
 }
 
+const LIMITS: [u64; 6] = [0, 0, 0, 1, 2, 6];
 pub const CLIENT_TIMEOUT_MOST_S: u64 = 5;
 pub const SERVER_TIMEOUT_MOST_S: u64 = 4;
 

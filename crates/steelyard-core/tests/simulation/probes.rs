@@ -128,7 +128,13 @@ impl Probes {
         shared.net.schedule.note(|| format!("{} of s{service}: {result}", spec.name));
         shared.net.close(flow, Side::Opener);
         shared.books.health.result(service, &spec.name, success);
-        self.schedule.finished(key, result, Time::from_us(shared.net.schedule.now));
+        let transition = self.schedule.finished(key, result, Time::from_us(shared.net.schedule.now));
+        if transition.is_some_and(|transition| !transition.to.admits()) {
+            for worker in 0..shared.sockets.len() {
+                let wait = shared.net.schedule.random.of(&[0, 100, 20_000]);
+                shared.net.schedule.after(wait, Event::Flush(worker));
+            }
+        }
         self.plan_next(shared);
     }
 

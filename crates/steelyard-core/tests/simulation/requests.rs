@@ -52,6 +52,7 @@ impl Request {
                 request.keep = false;
             }
             2 => head.push_str("Connection: X-Hop\r\nX-Hop: 1\r\nKeep-Alive: timeout=5\r\n"),
+            4 => head.push_str("Client-IP: 6.6.6.6\r\n"),
             3 => head.push_str(&format!("X-Noise: {}\r\n", "n".repeat(random.below(900)))),
             _ => {}
         }

@@ -1,42 +1,31 @@
 //! One seeded run: several engines, the monitors, clients, services and an operator in virtual time, and the invariants
 //! after every step.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::Ordering;
+mod calls;
+mod invariants;
+
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use steelyard_core::config::guard::Guards;
 use steelyard_core::proxy::engine::Engine;
 use steelyard_core::proxy::limits::Limits;
 use steelyard_core::service::Service;
-use steelyard_core::service::waker::Waker;
 use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::Time;
+use steelyard_core::vserver::VirtualServer;
 
+use self::calls::{Calls, Wakes};
 use crate::answers::INTERIM_MOST;
-use crate::books::{Books, ClientAccount, FRESH_US, Named, Planted, ServiceAccount};
+use crate::books::{Books, ClientAccount, FRESH_US, Named, Planted};
 use crate::clients::Clients;
 use crate::network::{Network, Notice, Owner, Side, What};
-use crate::plan::Plan;
+use crate::plan::{Plan, Vserver};
 use crate::probes::Probes;
-use crate::schedule::{Event, Schedule};
+use crate::schedule::{Event, Notes, Schedule};
 use crate::services::{Mood, Services};
 use crate::sockets::{Shared, Socket, Sockets, look, tell};
-
-/// Waiters that were called, with their workers.
-type Calls = VecDeque<(usize, u64)>;
-
-/// Calls the waiters of one worker.
-struct Wakes {
-    worker: usize,
-    calls: Arc<Mutex<Calls>>,
-}
-
-impl Waker for Wakes {
-    fn wake(&self, waiter: u64) {
-        self.calls.lock().unwrap().push_back((self.worker, waiter));
-    }
-}
+use crate::surge::SURGE_US;
 
 /// A whole balancer and its world.
 pub struct Simulation {
@@ -48,6 +37,8 @@ pub struct Simulation {
     /// Snapshots on their way to each worker.
     mail: Vec<Vec<(Arc<Snapshot>, Plan)>>,
     snapshot: Arc<Snapshot>,
+    /// Its virtual servers.
+    vservers: Vec<(Named, Arc<VirtualServer>)>,
     /// Every live service that there ever was, by number.
     live: BTreeMap<usize, Arc<Service>>,
     clients: Clients,
@@ -56,11 +47,13 @@ pub struct Simulation {
     next_service: usize,
     gap_us: u64,
     steps: u64,
+    /// Active transactions and connections of each service at the last step.
+    taken: BTreeMap<usize, (u64, u64)>,
 }
 
 impl Simulation {
-    pub fn new(seed: u64, planted: Planted) -> Simulation {
-        let mut schedule = Schedule::new(seed);
+    pub fn new(seed: u64, planted: Planted, notes: Notes) -> Simulation {
+        let mut schedule = Schedule::new(seed, notes);
         let plan = Plan::random(&mut schedule.random);
         let engines = 1 + schedule.random.below(3);
         let next_service = plan.services.len();
@@ -83,6 +76,7 @@ impl Simulation {
                 sockets: (0..engines).map(|_| BTreeMap::new()).collect(),
             },
             snapshot,
+            vservers: Vec::new(),
             live: BTreeMap::new(),
             clients: Clients::default(),
             services: Services::default(),
@@ -90,6 +84,7 @@ impl Simulation {
             next_service,
             gap_us: 5_000,
             steps: 0,
+            taken: BTreeMap::new(),
         };
         for service in 0..next_service {
             run.services.set_mood(service, Mood::Serving(2_000), &mut run.shared);
@@ -102,12 +97,13 @@ impl Simulation {
         run
     }
 
-    /// Runs so many events.
-    pub fn run(&mut self, events: usize) -> u64 {
+    /// Runs so many events, and then until all is at rest. How many requests were answered.
+    pub fn whole(&mut self, events: usize) -> u64 {
         for _ in 0..events {
             let event = self.shared.net.schedule.next(u64::MAX).expect("there is always something");
             self.event(event);
         }
+        self.drain();
         self.clients.served
     }
 
@@ -133,20 +129,18 @@ impl Simulation {
             Event::Mood => self.mood(),
             Event::Operator => self.operator(),
             Event::Mail(worker) => self.read_mail(worker),
+            Event::Called(worker, waiter) => self.hear(worker, waiter),
+            Event::AskedBack(worker, service) => {
+                let service = Arc::clone(&self.live[&service]);
+                self.engine(worker, None, |engine, sockets| engine.asked_back(&service, sockets));
+            }
+            Event::Flush(worker) => self.engine(worker, None, |engine, sockets| engine.flush(sockets)),
         }
         self.check();
         while let Some(notice) = self.shared.net.notices.pop_front() {
             self.notice(notice);
             self.check();
         }
-        while let Some((worker, waiter)) = self.called() {
-            self.engine(worker, |engine, sockets| engine.granted(waiter, sockets));
-            self.check();
-        }
-    }
-
-    fn called(&self) -> Option<(usize, u64)> {
-        self.calls.lock().unwrap().pop_front()
     }
 
     fn notice(&mut self, notice: Notice) {
@@ -154,8 +148,9 @@ impl Simulation {
         let shared = &mut self.shared;
         match owner {
             Owner::Worker(worker, id) => {
-                if let Some(told) = look(shared, worker, id, flow, what) {
-                    self.engine(worker, |engine, sockets| tell(engine, told, id, sockets));
+                let client = self.client_of(worker, id);
+                if let Some(told) = look(&mut self.shared, worker, id, flow, what) {
+                    self.engine(worker, client, |engine, sockets| tell(engine, told, id, sockets));
                 }
             }
             Owner::Client(id) if what == What::Readable => self.clients.readable(id, shared),
@@ -166,10 +161,21 @@ impl Simulation {
         }
     }
 
-    /// Lets an engine act, and plans its next deadline.
-    fn engine<R>(&mut self, worker: usize, act: impl FnOnce(&mut Engine, &mut Sockets<'_>) -> R) -> R {
+    /// Lets an engine act, on behalf of a client if that is known, and plans its next deadline.
+    fn engine<R>(
+        &mut self,
+        worker: usize,
+        client: Option<u64>,
+        act: impl FnOnce(&mut Engine, &mut Sockets<'_>) -> R,
+    ) -> R {
+        let before = self.waiting();
+        self.shared.books.surge.balance.clear();
+        self.shared.books.surge.answered.clear();
         let engine = &mut self.engines[worker];
         let result = act(engine, &mut Sockets { shared: &mut self.shared, worker });
+        self.take_calls();
+        self.note_joined(client, &before);
+        let engine = &mut self.engines[worker];
         let due = engine.next_deadline();
         if due != Time::NEVER && due.as_us() < self.timers[worker] {
             let schedule = &mut self.shared.net.schedule;
@@ -182,7 +188,7 @@ impl Simulation {
 
     fn timer(&mut self, worker: usize) {
         self.timers[worker] = u64::MAX;
-        self.engine(worker, |engine, sockets| {
+        self.engine(worker, None, |engine, sockets| {
             let now = Time::from_us(sockets.shared.net.schedule.now);
             engine.tick(now, sockets);
         });
@@ -209,7 +215,7 @@ impl Simulation {
         let name = format!("v{number}");
         let up_to_date = self.mail[worker].is_empty();
         let full = self.engines[worker].clients() >= CLIENTS_MOST;
-        let accepted = self.engine(worker, |engine, sockets| engine.accepted(&name, peer, sockets));
+        let accepted = self.engine(worker, None, |engine, sockets| engine.accepted(&name, peer, sockets));
         assert!(
             !up_to_date || accepted.is_some() != (nobody || full),
             "{name}: {accepted:?}, nobody {nobody}"
@@ -274,8 +280,16 @@ impl Simulation {
             }
         }
         self.shared.books.plan = plan.clone();
+        self.shared.books.configured.extend(&plan.services);
+        self.shared.books.limited |= plan.services.values().any(|service| service.max_client > 0);
+        self.take_calls();
         self.probes.reconfigure(&config, &snapshot, &mut self.shared);
         self.snapshot = Arc::clone(&snapshot);
+        let named = |(number, vserver): (&usize, &Vserver)| {
+            let live = snapshot.vserver(&format!("v{number}")).unwrap();
+            (Named { number: *number, identity: vserver.identity }, Arc::clone(live))
+        };
+        self.vservers = plan.vservers.iter().map(named).collect();
         for worker in 0..self.engines.len() {
             self.mail[worker].push((Arc::clone(&snapshot), plan.clone()));
             let at_most = self.shared.net.schedule.random.of(&[0, 200, 50_000]);
@@ -286,87 +300,20 @@ impl Simulation {
     fn read_mail(&mut self, worker: usize) {
         for (snapshot, plan) in std::mem::take(&mut self.mail[worker]) {
             self.shared.books.adopted[worker] = plan;
-            self.engine(worker, |engine, sockets| engine.adopt(snapshot, sockets));
+            self.engine(worker, None, |engine, sockets| engine.adopt(snapshot, sockets));
         }
     }
 
-    /// The invariants that hold after every step.
-    fn check(&mut self) {
-        self.steps += 1;
-        let books = &self.shared.books;
-        for (number, service) in &self.live {
-            let traffic = &service.traffic;
-            let found = ServiceAccount {
-                active: service.active(),
-                connections: traffic.connections.load(Ordering::Relaxed),
-                requests: service.requests(),
-                samples: traffic.ttfb_count.load(Ordering::Relaxed),
-            };
-            let expected = books.services.get(number).copied().unwrap_or_default();
-            assert_eq!(found, expected, "s{number}: counted, and what the account says");
-            let is_configured = books.plan.services.contains_key(number);
-            if is_configured {
-                assert_eq!(
-                    service.state().admits(),
-                    books.health.is_up(*number),
-                    "s{number} is {:?}",
-                    service.state()
-                );
-            }
-        }
-        if !self.steps.is_multiple_of(4) {
-            return;
-        }
-        for (worker, engine) in self.engines.iter().enumerate() {
-            let (clients, servers): (Vec<_>, Vec<_>) =
-                self.shared.sockets[worker].values().partition(|socket| socket.client.is_some());
-            assert_eq!(
-                (engine.clients(), engine.servers()),
-                (clients.len(), servers.len()),
-                "connections of w{worker}"
-            );
-            assert_eq!(engine.idle_servers(), books.idle(worker), "idle connections of w{worker}");
-            assert!(engine.idle_servers() <= IDLE_MOST, "w{worker} keeps {}", engine.idle_servers());
-        }
-        for (flow, server) in &books.flows {
-            assert!(
-                !(server.current.is_none() && server.stray),
-                "{flow} is kept although it carried stray bytes"
-            );
-        }
-    }
-
-    /// Nobody comes any more: everything must come to rest by itself.
-    pub fn drain(&mut self) {
-        let schedule = &mut self.shared.net.schedule;
-        schedule.forget(|event| matches!(event, Event::Arrival | Event::Mood | Event::Operator));
-        self.run_for(REST_US);
-        // Services that had fallen silent see what is closed.
-        for service in 0..self.next_service {
-            self.services.set_mood(service, Mood::Serving(0), &mut self.shared);
-        }
-        self.probes.stop();
-        self.run_for(REST_US);
-        for (number, service) in &self.live {
-            assert_eq!(service.active(), 0, "s{number} has active transactions at rest");
-        }
-        for (worker, engine) in self.engines.iter().enumerate() {
-            let left = (engine.clients(), engine.servers(), engine.next_deadline());
-            assert_eq!(left, (0, 0, Time::NEVER), "what is left of w{worker}");
-        }
-        for account in self.shared.books.requests.iter().filter(|account| !account.dispatches.is_empty()) {
-            assert!(account.logged, "r{} was sent to a service and is not logged", account.asked.number);
-        }
-        assert_eq!(self.shared.net.left(), Vec::<String>::new(), "connections are left");
-        for vserver in self.snapshot.vservers() {
-            assert_eq!(vserver.live.connections.load(Ordering::Relaxed), 0, "{}", vserver.name);
-        }
-    }
-
-    fn run_for(&mut self, us: u64) {
-        let end = self.shared.net.schedule.now + us;
+    /// Lets time pass until the engines have nothing left, and a while longer; or until that should have come.
+    fn rest(&mut self) {
+        let most = self.shared.net.schedule.now + REST_US;
+        let mut end = most;
         while let Some(event) = self.shared.net.schedule.next(end) {
             self.event(event);
+            let is_empty = |engine: &Engine| engine.clients() == 0 && engine.servers() == 0;
+            if end == most && self.engines.iter().all(is_empty) {
+                end = most.min(self.shared.net.schedule.now + LINGERS_US);
+            }
         }
     }
 
@@ -391,6 +338,7 @@ fn limits() -> Limits {
         fresh_us: FRESH_US,
         connect_us: 900_000,
         head_us: 2_000_000,
+        surge_us: SURGE_US,
         ..Limits::default()
     }
 }
@@ -398,4 +346,6 @@ fn limits() -> Limits {
 const CLIENTS_MOST: usize = 24;
 const IDLE_MOST: usize = 5;
 /// Longer than every time-out after another.
-const REST_US: u64 = 60_000_000;
+const REST_US: u64 = 90_000_000;
+/// Longer than what lingers.
+const LINGERS_US: u64 = 7_000_000;

@@ -37,8 +37,23 @@ pub enum Event {
     /// Some service changes how it behaves.
     Mood,
     Operator,
+    /// A worker hears that one of its waiters was called.
+    Called(usize, u64),
+    /// A worker is to close an idle connection to a service.
+    AskedBack(usize, usize),
+    /// A worker hears that services have gone DOWN.
+    Flush(usize),
     /// A worker reads its mailbox.
     Mail(usize),
+}
+
+/// Whether what happens is noted: it costs more than the run itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Notes {
+    Off,
+    /// The last ones are kept.
+    Kept,
+    Printed,
 }
 
 /// Virtual time and everything that is to happen in it.
@@ -48,16 +63,18 @@ pub struct Schedule {
     queue: BTreeMap<(u64, u64), Event>,
     order: u64,
     last: VecDeque<(u64, String)>,
+    notes: Notes,
 }
 
 impl Schedule {
-    pub fn new(seed: u64) -> Schedule {
+    pub fn new(seed: u64, notes: Notes) -> Schedule {
         Schedule {
             now: 1_000_000,
             random: Random::new(seed),
             queue: BTreeMap::new(),
             order: 0,
             last: VecDeque::new(),
+            notes,
         }
     }
 
@@ -84,12 +101,19 @@ impl Schedule {
         self.queue.retain(|_, event| !is_unwanted(event));
     }
 
-    /// Notes something for the case that the run fails.
+    /// Notes something for one who looks for the cause of a failure.
     pub fn note(&mut self, what: impl FnOnce() -> String) {
+        if self.notes == Notes::Off {
+            return;
+        }
         if self.last.len() >= KEPT {
             self.last.pop_front();
         }
-        self.last.push_back((self.now, what()));
+        let what = what();
+        if self.notes == Notes::Printed {
+            eprintln!("{:>12.6} {what}", self.now as f64 / 1e6);
+        }
+        self.last.push_back((self.now, what));
     }
 
     /// The last events.

@@ -126,7 +126,7 @@ impl Io for Sockets<'_> {
         net.schedule.note(|| format!("{side:?} of {flow} is closed, {how:?}"));
         sockets[self.worker].remove(&id);
         match client {
-            Some(client) => drop(books.clients.remove(&client)),
+            Some(client) => books.client_gone(client),
             None => books.closed(flow),
         }
         let planted = books.planted;
@@ -140,6 +140,11 @@ impl Io for Sockets<'_> {
             Close::Graceful if ended || client.is_none() => drop(net.close(flow, side)),
             Close::Graceful => net.linger(flow, side),
         }
+    }
+
+    fn has_more(&mut self, id: ConnId) -> bool {
+        let (flow, side) = self.place(id);
+        self.shared.net.readable(flow, side) > 0 || self.shared.net.is_at_end(flow, side)
     }
 
     fn acknowledged(&mut self, id: ConnId) -> u64 {
@@ -219,7 +224,7 @@ fn read(shared: &mut Shared, worker: usize, id: ConnId) -> Option<Told> {
             let client = socket.client;
             sockets[worker].remove(&id);
             match client {
-                Some(client) => drop(books.clients.remove(&client)),
+                Some(client) => books.client_gone(client),
                 None => books.closed(flow),
             }
             net.reset(flow, side);

@@ -105,30 +105,34 @@ impl Session {
 
     /// The wait may be over.
     pub fn granted(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        self.look_at_turn(cx).unwrap_or(Fate::Lives)
+    }
+
+    /// Goes on if a wait is over; `None`: there is none, or it goes on.
+    pub(super) fn look_at_turn(&mut self, cx: &mut Context<'_, impl Io>) -> Option<Fate> {
         if self.stage != Stage::Waiting {
-            return Fate::Lives;
+            return None;
         }
         let now = cx.io.now();
         if let Some(claim) = &self.exchange.claim {
             if !claim.take() {
-                return Fate::Lives;
+                return None;
             }
             self.exchange.claim = None;
             let server = self.route().map(|route| cx.open(route, self.id, now));
             self.send_held(server, now, cx);
-            return self.proceed(cx);
+            return Some(self.proceed(cx));
         }
         let vserver = self.backup.as_ref().unwrap_or(&self.vserver);
         let given = cx.parts.given(vserver, self.id, now);
-        match self.exchange.transaction.granted(&given) {
-            None => Fate::Lives,
-            Some(Ok(reuse)) => {
+        Some(match self.exchange.transaction.granted(&given)? {
+            Ok(reuse) => {
                 let server = self.connect(reuse, now, cx);
                 self.send_held(server, now, cx);
                 self.proceed(cx)
             }
-            Some(Err(refusal)) => self.service_failed(refusal, cx),
-        }
+            Err(refusal) => self.service_failed(refusal, cx),
+        })
     }
 
     /// Sends the request as far as it is held; without a connection it goes on waiting for one.

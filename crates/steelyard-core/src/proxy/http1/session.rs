@@ -201,6 +201,10 @@ impl Session {
         if self.client_full {
             return self.look_at_slow_client(cx);
         }
+        // It may have been called just now, and its worker not have been told.
+        if let Some(fate) = self.look_at_turn(cx) {
+            return fate;
+        }
         if self.exchange.claim.take().is_some() {
             return self.server_gone(Loss::ConnectFailed, cx);
         }
