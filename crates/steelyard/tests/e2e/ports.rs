@@ -116,7 +116,9 @@ fn l12_without_a_free_port_a_request_is_answered_503() {
     assert_eq!(answers.iter().filter(|answer| answer.status() == 200).count(), SESSIONS - refused.len());
     assert!(begun <= PORTS && refused.len() >= SESSIONS - PORTS, "{begun} begun, {} refused", refused.len());
     assert!(refused.iter().all(|answer| answer.text().contains("No service is available")));
-    assert_eq!(clients.enter(|| Client::connect(vip).get("/").status()), 200, "an idle connection serves");
+    wait_for("an idle connection of the worker that has the client to serve", || {
+        clients.enter(|| Client::connect(vip).get("/").status()) == 200
+    });
     wait_for("figures", || program.errors().contains("ip_local_port_range is 40000 to 40009"));
     assert_eq!(balancer.enter(|| program.field("service", "s", "state")), "UP");
 }

@@ -286,7 +286,8 @@ fn carry(sockets: &mut Sockets, total: u64) {
             match sockets.read(ID, &mut [0; 64]) {
                 Read::Moved { bytes, queued } => {
                     moved += bytes;
-                    if queued > 0 {
+                    // What is behind it may have come already.
+                    if queued > 0 || moved == total {
                         break;
                     }
                 }
