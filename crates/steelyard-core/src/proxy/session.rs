@@ -103,11 +103,10 @@ impl Session {
     ) -> Option<Fallen> {
         let (serving, transaction) = either!(self, session => (session.serving(), session.transaction()?));
         let service_leaves = transaction.service().is_some_and(|service| service.state() == State::Trofs);
-        let cuts = |vserver: &&Arc<VirtualServer>| match vserver.state() {
-            _ if vserver.by_state.lets_transactions_end => false,
-            State::OutOfService => true,
-            // The last service that goes slowly takes the virtual server down, and ends what it has.
-            state => state.is_out() && !service_leaves,
+        // The last service that goes slowly takes the virtual server DOWN, and ends what it has.
+        let cuts = |vserver: &&Arc<VirtualServer>| {
+            let is_out = vserver.state().is_out() && !(vserver.enabled && service_leaves);
+            is_out && !vserver.by_state.lets_transactions_end
         };
         if current(serving).filter(cuts).is_some() {
             return Some(Fallen::VirtualServer);

@@ -13,6 +13,7 @@ mod properties;
 mod record;
 mod slow;
 mod splice;
+mod states;
 mod surge;
 mod tcp;
 mod tcp_properties;
