@@ -226,6 +226,18 @@ const OF_VSERVER: &[Row<VirtualServer>] = &[
     ("steelyard_vserver_connections", Kind::Gauge, "Open client connections.", |v| {
         v.live.connections.load(Relaxed)
     }),
+    ("steelyard_vserver_surge_queue", Kind::Gauge, "Requests that wait for a service with room.", |v| {
+        v.waiting() as u64
+    }),
+    ("steelyard_vserver_spilled_total", Kind::Counter, "Connections sent on by spillover.", |v| {
+        v.live.spilled.load(Relaxed)
+    }),
+    (
+        "steelyard_vserver_backup_hits_total",
+        Kind::Counter,
+        "Requests and connections that a backup was given.",
+        |v| v.live.backup_hits.load(Relaxed),
+    ),
     ("steelyard_vserver_hits_total", Kind::Counter, "Decisions taken.", |v| v.live.hits.load(Relaxed)),
     ("steelyard_vserver_requests_total", Kind::Counter, "Requests received.", |v| {
         v.live.requests.load(Relaxed)
@@ -290,6 +302,12 @@ const OF_SERVICE: &[Row<Service>] = &[
         "steelyard_service_no_local_port_total",
         Kind::Counter,
         "Connects to it that were not begun because this host had no port left to connect from.",
+        |s| s.traffic.no_local_port.load(Relaxed),
+    ),
+    (
+        "steelyard_service_no_local_port_total",
+        Kind::Counter,
+        "Connects to it that were not begun for want of a local port.",
         |s| s.traffic.no_local_port.load(Relaxed),
     ),
     ("steelyard_service_requests_total", Kind::Counter, "Requests begun.", Service::requests),

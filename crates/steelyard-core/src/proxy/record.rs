@@ -19,6 +19,8 @@ use crate::vserver::select::Reason;
 pub struct Record<'a> {
     /// The virtual server that the client was connected to.
     pub vserver: &'a VirtualServer,
+    /// The backup that served in its place.
+    pub backup: Option<&'a VirtualServer>,
     /// The service that had it last; `None` when none was chosen.
     pub service: Option<&'a Service>,
     /// Why that one was chosen.
@@ -85,6 +87,26 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// All of them, in order.
+    pub const ALL: [Cause; 16] = [
+        Cause::KeepAlive,
+        Cause::Closed,
+        Cause::BadRequest,
+        Cause::ClientClosed,
+        Cause::ClientReset,
+        Cause::ClientTimeout,
+        Cause::NoService,
+        Cause::SurgeTimeout,
+        Cause::ConnectFailed,
+        Cause::NoLocalPort,
+        Cause::BadAnswer,
+        Cause::ServiceClosed,
+        Cause::ServiceReset,
+        Cause::ServiceTimeout,
+        Cause::Flushed,
+        Cause::Stopped,
+    ];
+
     /// As the access log has it.
     pub fn text(self) -> &'static str {
         match self {
@@ -134,6 +156,8 @@ pub struct Draft {
 pub struct Party<'a> {
     /// The virtual server that the client was connected to.
     pub vserver: &'a VirtualServer,
+    /// The one that serves: itself, or a backup.
+    pub serving: &'a VirtualServer,
     /// Where the client connected from.
     pub client: SocketAddr,
     /// Not ended yet: its service is still known.
@@ -197,12 +221,13 @@ impl Draft {
         cx: &mut Context<'_, I>,
     ) {
         let Some(begun) = self.begun else { return };
-        let Party { vserver, client, transaction } = *party;
+        let Party { vserver, serving, client, transaction } = *party;
         let ttfb_us = transaction.ttfb_us();
-        vserver.live.account(self.status, ended.since_us(begun), ttfb_us);
+        serving.live.account(self.status, ended.since_us(begun), ttfb_us);
         if cx.parts.limits.logged_line_bytes > 0 {
             cx.io.log(&Record {
                 vserver,
+                backup: (!std::ptr::eq(vserver, serving)).then_some(serving),
                 service: transaction.last_service().map(|service| &**service),
                 reason: transaction.reason(),
                 client,

@@ -438,7 +438,12 @@ impl Session {
 
     fn wind_up(&mut self, cause: Cause, cx: &mut Context<'_, impl Io>) -> Fate {
         let now = cx.io.now();
-        let party = Party { vserver: &self.vserver, client: self.peer, transaction: &self.transaction };
+        let party = Party {
+            vserver: &self.vserver,
+            serving: &self.serving,
+            client: self.peer,
+            transaction: &self.transaction,
+        };
         self.draft.close(&party, cause, now, cx);
         self.claim = None;
         self.transaction.end();

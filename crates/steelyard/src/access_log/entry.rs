@@ -19,6 +19,7 @@ pub(super) struct Entry<'a> {
     pub status: Option<u16>,
     pub client: SocketAddr,
     pub vserver: &'a [u8],
+    pub backup: Option<&'a [u8]>,
     pub service: Option<&'a [u8]>,
     pub reason: Option<&'a [u8]>,
     pub cause: &'a [u8],
@@ -48,6 +49,7 @@ pub(super) fn write(record: &Record<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(&ip.octets());
     let texts = [
         record.vserver.name.as_bytes(),
+        record.backup.map_or("", |backup| &backup.name).as_bytes(),
         record.service.map_or(b"", |service| service.name().as_bytes()),
         record.reason.map_or("", |reason| reason.text()).as_bytes(),
         record.cause.text().as_bytes(),
@@ -85,6 +87,7 @@ pub(super) fn read<'a>(bytes: &mut &'a [u8]) -> Option<Entry<'a>> {
         Some(text)
     };
     let vserver = text()?;
+    let backup = Some(text()?).filter(|t| !t.is_empty());
     let (service, reason) =
         (Some(text()?).filter(|t| !t.is_empty()), Some(text()?).filter(|t| !t.is_empty()));
     let (cause, line) = (text()?, text()?);
@@ -98,6 +101,7 @@ pub(super) fn read<'a>(bytes: &mut &'a [u8]) -> Option<Entry<'a>> {
         status,
         client,
         vserver,
+        backup,
         service,
         reason,
         cause,

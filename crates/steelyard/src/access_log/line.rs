@@ -57,6 +57,7 @@ pub(super) fn write(entry: &Entry<'_>, wall: &mut WallClock, out: &mut Vec<u8>) 
     let line = Line {
         time: wall.spell(entry.ended),
         vserver: Text(entry.vserver),
+        backup: entry.backup.map(Text),
         service: entry.service.map(Text),
         reason: entry.reason.map(Text),
         client: Address(entry.client),
@@ -80,6 +81,7 @@ pub(super) fn write(entry: &Entry<'_>, wall: &mut WallClock, out: &mut Vec<u8>) 
 struct Line<'a> {
     time: &'a str,
     vserver: Text<'a>,
+    backup: Option<Text<'a>>,
     service: Option<Text<'a>>,
     reason: Option<Text<'a>>,
     client: Address,

@@ -21,6 +21,7 @@ fn snapshot() -> Snapshot {
 fn record<'a>(snapshot: &'a Snapshot, line: &'a [u8]) -> Record<'a> {
     Record {
         vserver: snapshot.vserver("v 1").unwrap(),
+        backup: None,
         service: snapshot.service("s").map(|service| &**service),
         reason: Some(Reason::StartupRoundRobin),
         client: "[2001:db8::1]:5000".parse().unwrap(),
@@ -56,6 +57,7 @@ fn a_record_becomes_one_line_of_json() {
     let snapshot = snapshot();
     let whole = record(&snapshot, b"GET /a?\"b\"\\ HTTP/1.1");
     let none = Record {
+        backup: snapshot.vserver("v 1").map(|vserver| &**vserver),
         service: None,
         reason: None,
         client: "192.0.2.1:9".parse().unwrap(),
@@ -70,7 +72,7 @@ fn a_record_becomes_one_line_of_json() {
     assert_eq!(
         lines[0],
         json!({
-            "time": "1970-01-01T00:00:00.004500Z", "vserver": "v 1", "service": "s",
+            "time": "1970-01-01T00:00:00.004500Z", "vserver": "v 1", "backup": null, "service": "s",
             "reason": "startup round robin", "client": "[2001:db8::1]:5000", "method": "GET",
             "target": "/a?\"b\"\\", "version": "HTTP/1.1", "status": 200, "ttfb_us": 1200,
             "duration_us": 3500, "received_bytes": 80, "sent_bytes": 5_000_000_000_u64, "retries": 1,
@@ -79,7 +81,7 @@ fn a_record_becomes_one_line_of_json() {
     );
     let keys = |line: &Value| line.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!(keys(&lines[1]), keys(&lines[0]), "always the same keys");
-    assert_eq!(lines[1]["client"], "192.0.2.1:9");
+    assert_eq!((&lines[1]["client"], &lines[1]["backup"]), (&json!("192.0.2.1:9"), &json!("v 1")));
     for key in ["service", "reason", "method", "target", "version", "status", "ttfb_us"] {
         assert_eq!(lines[1][key], Value::Null, "{key}");
     }
@@ -143,4 +145,17 @@ fn everything_that_is_put_in_is_written() {
     std::fs::remove_file(&path).unwrap();
     assert_eq!(text.lines().count(), 6_000);
     assert!(text.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
+}
+
+/// The words of `close`, and the keys, as the README lists them.
+#[test]
+fn the_readme_has_every_key_and_word() {
+    let readme = include_str!("../../../../README.md");
+    let table = readme.split("### The access log").nth(1).and_then(|rest| rest.split("###").next()).unwrap();
+    let snapshot = snapshot();
+    let line = &lines(&[record(&snapshot, b"")])[0];
+    let words = line.as_object().unwrap().keys().map(String::as_str).chain(Cause::ALL.map(Cause::text));
+    for word in words {
+        assert!(table.contains(&format!("`{word}`")), "{word}");
+    }
 }

@@ -138,8 +138,10 @@ impl Session {
 
     /// The transaction in progress is over, and its service still known.
     pub(super) fn record(&mut self, otherwise: Cause, now: Time, cx: &mut Context<'_, impl Io>) {
+        let serving = self.backup.as_ref().unwrap_or(&self.vserver);
         let exchange = &mut self.exchange;
-        let party = Party { vserver: &self.vserver, client: self.peer, transaction: &exchange.transaction };
+        let party =
+            Party { vserver: &self.vserver, serving, client: self.peer, transaction: &exchange.transaction };
         exchange.draft.close(&party, otherwise, now, cx);
     }
 
