@@ -19,6 +19,7 @@ use steelyard_core::balance::log::{Budget, LOG_BYTES};
 use steelyard_core::balance::method;
 use steelyard_core::balance::picker::{Choice, Picker, Seat};
 use steelyard_core::balance::setup::{Bound, Setup};
+use steelyard_core::service::permits::Permits;
 use steelyard_core::service::source::Cell;
 use steelyard_core::service::terms::Terms;
 use steelyard_core::service::waker::{Caller, Waker};
@@ -174,6 +175,25 @@ fn a_turn_that_nobody_takes_is_passed_on() {
         assert!(place.answer().flatten().is_some(), "the turn was lost");
         drop(place);
         groups.at_rest();
+    });
+}
+
+/// A connection is closed by one thread while another claims the permit for one: it gets it, and never are more open than
+/// may.
+#[test]
+fn no_permit_is_lost() {
+    explore(None, || {
+        let (permits, woken) = (Arc::new(Permits::default()), Arc::new(Woken::default()));
+        assert!(permits.take(Some(1)));
+        let closing = permits.clone();
+        let closer = thread::spawn(move || closing.give_back());
+        let (claiming, waker) = (permits.clone(), woken.clone() as Arc<dyn Waker>);
+        let claimer = thread::spawn(move || claiming.claim(1, Caller { waker: &waker, id: 0 }));
+        closer.join().unwrap();
+        let claim = claimer.join().unwrap();
+        assert_eq!(woken.0.load(Ordering::Relaxed), 1, "nobody woke it");
+        assert!(claim.take(), "it was woken for nothing");
+        assert_eq!((permits.open(), permits.is_wanted()), (1, false));
     });
 }
 

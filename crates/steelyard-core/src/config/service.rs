@@ -52,7 +52,7 @@ resource! {
         /// ON: requests beyond its capacity are delayed, an old way.
         sure_connect: bool = false, Option("sc", "sc", Kind::OnOff).traffic();
         /// ON: bursts of requests are queued.
-        surge_protection: bool = false, Option("sp", "sp", Kind::OnOff).always().traffic();
+        surge_protection: bool = false, Option("sp", "sp", Kind::OnOff).always();
         /// ON: session ids of RTSP are made unique.
         rtsp_session_remap: bool = false, Option("rtspSessionidRemap", "rtspsessionidremap", Kind::OnOff).traffic();
         /// Seconds after which an idle client connection is closed; that of the virtual server wins over it.

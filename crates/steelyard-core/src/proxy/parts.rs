@@ -2,6 +2,8 @@
 //!
 //! Owns the life of a server-side connection, from `connect` to its last byte, and its counters. Knows no protocol.
 
+use std::collections::{BTreeMap, VecDeque};
+
 use crate::proxy::io::{Close, ConnId, Io};
 use crate::proxy::limits::Limits;
 use crate::proxy::pool::{Idle, Pool};
@@ -26,6 +28,8 @@ pub struct Parts {
     /// For heads that must be written anew; empty between calls.
     pub scratch: Vec<u8>,
     pool: Pool,
+    /// Sessions that surge protection has wait, by service, in their order.
+    paced: BTreeMap<usize, VecDeque<ConnId>>,
     spare: Vec<Vec<u8>>,
 }
 
@@ -55,6 +59,27 @@ pub struct Route<'a> {
     pub from: SourceAddress,
     /// `maxClient`: how many connections to it may be open.
     pub most: Option<u32>,
+    /// Surge protection: may a connection be opened as soon as it is wanted?
+    pub opens: Opens,
+}
+
+/// When a connection may be opened.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Opens {
+    /// As soon as it is wanted: there is no surge protection, or its time has come.
+    Now,
+    /// When surge protection lets it.
+    InTurn,
+}
+
+/// A wait for the time at which a connection may be opened, or for one that goes idle before.
+pub struct Paced {
+    /// That time.
+    pub due: Time,
+    /// What the session may use if it comes earlier.
+    pub reuse: Reuse,
+    service: Arc<Service>,
+    user: ConnId,
 }
 
 /// A connection for a session, or the wait for one.
@@ -63,6 +88,8 @@ pub enum Obtained {
     Connection(ConnId),
     /// As many are open as may: the session is woken when it may open one.
     Wait(Claim),
+    /// Surge protection has it wait; see [`Parts::unpace`].
+    Later(Paced),
 }
 
 /// What an event is handled with.
@@ -80,6 +107,7 @@ impl Parts {
             wheel: Wheel::default(),
             scratch: Vec::new(),
             pool: Pool::default(),
+            paced: BTreeMap::new(),
             spare: Vec::new(),
         }
     }
@@ -88,6 +116,30 @@ impl Parts {
     pub fn given<'a>(&'a self, vserver: &'a VirtualServer, user: ConnId, now: Time) -> Given<'a> {
         let caller = Caller { waker: &self.waker, id: user.to_bits() };
         Given { vserver, limits: &self.limits, now, caller }
+    }
+
+    fn pace(&mut self, service: &Arc<Service>, due: Time, reuse: Reuse, user: ConnId) -> Paced {
+        service.pace.joined();
+        self.paced.entry(Arc::as_ptr(service).addr()).or_default().push_back(user);
+        Paced { due, reuse, service: Arc::clone(service), user }
+    }
+
+    /// A wait is over, however it ended.
+    pub fn unpace(&mut self, paced: &Paced) {
+        paced.service.pace.left();
+        let key = Arc::as_ptr(&paced.service).addr();
+        let Some(users) = self.paced.get_mut(&key) else { return };
+        users.retain(|user| *user != paced.user);
+        if users.is_empty() {
+            self.paced.remove(&key);
+        }
+    }
+
+    /// A connection has gone idle: the first who waits for one may have it.
+    fn call_paced(&mut self, key: usize) {
+        if let Some(user) = self.paced.get_mut(&key).and_then(VecDeque::pop_front) {
+            self.waker.wake(user.to_bits());
+        }
     }
 
     /// An empty buffer, with room if one is spare.
@@ -113,17 +165,15 @@ impl Parts {
 impl<I: Io> Context<'_, I> {
     /// A connection for the session `user`: an idle one if `reuse` and the pool allow it.
     pub fn obtain(&mut self, route: Route<'_>, reuse: Reuse, user: ConnId, now: Time) -> Obtained {
-        let Route { service, from, most } = route;
-        if let Reuse::IdleSince(after) = reuse
-            && let Some(id) = self.parts.pool.take(service, from, after)
-            && let Some(server) = self.parts.servers.find(id)
-        {
-            server.user = Some(user);
-            server.reused = true;
-            server.requests = server.requests.saturating_add(1);
-            self.parts.wheel.touch(&server.timer, Time::NEVER);
-            service.traffic.idle_connections.fetch_sub(1, Ordering::Relaxed);
+        if let Some(id) = self.take_idle(route, reuse, user) {
             return Obtained::Connection(id);
+        }
+        let Route { service, most, .. } = route;
+        if route.opens == Opens::InTurn {
+            let due = service.pace.reserve(service.permits.open(), now);
+            if due > now {
+                return Obtained::Later(self.parts.pace(service, due, reuse, user));
+            }
         }
         match most {
             Some(most) if !service.permits.take(Some(most)) => self.claim(route, most, user, now),
@@ -133,6 +183,23 @@ impl<I: Io> Context<'_, I> {
                 Obtained::Connection(self.open(route, user, now))
             }
         }
+    }
+
+    /// An idle connection for the session `user`, if there is one that it may use.
+    pub fn take_idle(&mut self, route: Route<'_>, reuse: Reuse, user: ConnId) -> Option<ConnId> {
+        let Route { service, from, .. } = route;
+        if let Reuse::IdleSince(after) = reuse
+            && let Some(id) = self.parts.pool.take(service, from, after)
+            && let Some(server) = self.parts.servers.find(id)
+        {
+            server.user = Some(user);
+            server.reused = true;
+            server.requests = server.requests.saturating_add(1);
+            self.parts.wheel.touch(&server.timer, Time::NEVER);
+            service.traffic.idle_connections.fetch_sub(1, Ordering::Relaxed);
+            return Some(id);
+        }
+        None
     }
 
     /// As many connections to the service are open as may. Of these one that lies idle here gives way; else those of
@@ -220,6 +287,8 @@ impl<I: Io> Context<'_, I> {
         {
             wheel.touch(&server.timer, now.plus_us(idle_us.min(limits.idle_server_us)));
             server.service.traffic.idle_connections.fetch_add(1, Ordering::Relaxed);
+            let key = Arc::as_ptr(&server.service).addr();
+            self.parts.call_paced(key);
         } else {
             self.discard(id, Close::Graceful);
         }

@@ -4,14 +4,16 @@
 //! hard question: what may a peer take for complete? A FIN goes on as FIN and an RST as RST, each behind what came before
 //! it, so that nothing cut looks whole and nothing whole is cut.
 
+mod waiting;
+
 use std::net::SocketAddr;
 
 use crate::proxy::client_ip;
 use crate::proxy::io::{Close, ConnId, Gone, Io};
-use crate::proxy::parts::{Context, Obtained, Route, count};
+use crate::proxy::parts::{Context, Opens, Paced, count};
 use crate::proxy::record::{Cause, Draft, Party};
 use crate::proxy::session::{Client, Fallen, Fate};
-use crate::proxy::transaction::{Loss, Next, Repeat, Reuse, Start, Transaction};
+use crate::proxy::transaction::{Loss, Next, Repeat, Start, Transaction};
 use crate::service::permits::Claim;
 use crate::sync::{Arc, Ordering};
 use crate::time::{MILLISECOND_US, SECOND_US, Time};
@@ -35,6 +37,8 @@ pub struct Session {
     server: Option<ConnId>,
     /// The wait for a permit to connect.
     claim: Option<Claim>,
+    /// The wait that surge protection imposes.
+    paced: Option<Paced>,
     /// The connect has succeeded.
     open: bool,
     /// No service has room yet.
@@ -76,6 +80,7 @@ impl Session {
             draft: Draft::default(),
             server: None,
             claim: None,
+            paced: None,
             open: false,
             waits: false,
             held: Vec::new(),
@@ -139,37 +144,6 @@ impl Session {
             }
             Ok(Start::Wait) => self.wait(now, cx),
             Err(_) => self.wind_up(Cause::NoService, cx),
-        }
-    }
-
-    /// Waits for a service with room. What comes meanwhile does not prolong it.
-    fn wait(&mut self, now: Time, cx: &mut Context<'_, impl Io>) -> Fate {
-        self.waits = true;
-        let patience_us = self.client_us().min(cx.parts.limits.surge_us);
-        cx.parts.wheel.touch(&self.timer, now.plus_us(patience_us));
-        Fate::Lives
-    }
-
-    /// The wait may be over.
-    pub fn granted(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
-        let now = cx.io.now();
-        if let Some(claim) = &self.claim {
-            if claim.take() {
-                self.claim = None;
-                if let Some(server) = self.route().map(|route| cx.open(route, self.id, now)) {
-                    self.connecting(server, now, cx);
-                }
-            }
-            return Fate::Lives;
-        }
-        let given = cx.parts.given(&self.serving, self.id, now);
-        match self.transaction.granted(&given) {
-            None => Fate::Lives,
-            Some(Ok(_)) => {
-                self.connect(now, cx);
-                Fate::Lives
-            }
-            Some(Err(_)) => self.abort(Close::Reset, Cause::NoService, cx),
         }
     }
 
@@ -259,6 +233,7 @@ impl Session {
     /// reset, behind what the service sent before.
     pub fn server_gone(&mut self, loss: Loss, cx: &mut Context<'_, impl Io>) -> Fate {
         self.server = None;
+        self.wait_no_more(cx);
         let now = cx.io.now();
         let given = cx.parts.given(&self.serving, self.id, now);
         match self.transaction.lost(loss, !self.open, &given) {
@@ -289,8 +264,21 @@ impl Session {
 
     /// Both have been silent for too long. A FIN would say that all was sent.
     pub fn expired(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
-        if self.claim.take().is_some() {
+        if self.waits {
+            // It may have been called just now, and its worker not have been told.
+            let fate = self.granted(cx);
+            if !self.waits || fate == Fate::Over {
+                return fate;
+            }
+        }
+        if self.claim.is_some() {
             return self.server_gone(Loss::ConnectFailed, cx);
+        }
+        if self.paced.is_some() {
+            self.wait_no_more(cx);
+            let now = cx.io.now();
+            self.obtain(Opens::Now, now, cx);
+            return Fate::Lives;
         }
         let service_us = self.transaction.server_patience_us();
         let cause = match self.waits {
@@ -316,25 +304,6 @@ impl Session {
             return self.abort(Close::Reset, Cause::NoService, cx);
         }
         Fate::Lives
-    }
-
-    fn route(&self) -> Option<Route<'_>> {
-        let service = self.transaction.service()?;
-        let from = service.source.address(&self.serving.live.source, service.address().ip());
-        Some(Route { service, from, most: self.transaction.terms()?.max_client })
-    }
-
-    /// Connects to the service, or waits until that is permitted: no longer than a connect may take.
-    fn connect(&mut self, now: Time, cx: &mut Context<'_, impl Io>) {
-        let Some(route) = self.route() else { return };
-        match cx.obtain(route, Reuse::Fresh, self.id, now) {
-            Obtained::Connection(server) => self.connecting(server, now, cx),
-            Obtained::Wait(claim) => {
-                self.claim = Some(claim);
-                self.waits = true;
-                cx.parts.wheel.touch(&self.timer, now.plus_us(cx.parts.limits.connect_us));
-            }
-        }
     }
 
     fn connecting(&mut self, server: ConnId, now: Time, cx: &mut Context<'_, impl Io>) {
@@ -445,7 +414,7 @@ impl Session {
             transaction: &self.transaction,
         };
         self.draft.close(&party, cause, now, cx);
-        self.claim = None;
+        self.wait_no_more(cx);
         self.transaction.end();
         cx.parts.give(&mut self.held);
         self.vserver.live.connections.fetch_sub(1, Ordering::Relaxed);

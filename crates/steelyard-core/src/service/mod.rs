@@ -4,6 +4,7 @@
 //! Never chooses; tells those who do (through [`Watch`]) that something their keys depend on has changed.
 
 pub mod hot;
+pub mod pace;
 pub mod permits;
 pub mod source;
 pub mod terms;
@@ -12,6 +13,7 @@ pub mod waker;
 use std::net::SocketAddr;
 
 use self::hot::{Hot, Lines};
+use self::pace::Pace;
 use self::permits::Permits;
 use self::source::Source;
 use crate::sync::{Arc, AtomicU64, Mutex, MutexGuard, Ordering, fence};
@@ -165,6 +167,8 @@ pub struct Service {
     pub traffic: Arc<Traffic>,
     /// Its open connections, as far as their number is limited.
     pub permits: Arc<Permits>,
+    /// When the next one may be opened, under surge protection.
+    pub pace: Pace,
     /// Where connections to it leave from.
     pub source: Source,
     name: Box<str>,
@@ -190,6 +194,7 @@ impl Service {
             hot,
             traffic: Arc::default(),
             permits: Arc::default(),
+            pace: Pace::default(),
             source: Source::default(),
             name: name.into(),
             address,

@@ -18,7 +18,7 @@ pub(super) fn of_service(service: &Service, config: &Config) -> Terms {
             global,
         ),
         client_keep_alive: service.client_keep_alive || config.modes.has(CLIENT_KEEP_ALIVE),
-        surge_protection: service.surge_protection,
+        surge_protection: service.surge_protection && config.features.has(SURGE_PROTECTION),
         down_state_flush: service.down_state_flush,
     }
 }
@@ -37,7 +37,7 @@ pub(super) fn of_group(group: &ServiceGroup, config: &Config) -> Terms {
             global,
         ),
         client_keep_alive: group.client_keep_alive || config.modes.has(CLIENT_KEEP_ALIVE),
-        surge_protection: group.surge_protection,
+        surge_protection: group.surge_protection && config.features.has(SURGE_PROTECTION),
         down_state_flush: group.down_state_flush,
     }
 }
@@ -66,3 +66,5 @@ fn of_all(service_type: ServiceType, global: &NsParam) -> bool {
 /// The mode that holds for every service.
 const CLIENT_KEEP_ALIVE: &str = "CKA";
 const DEFAULT_NAME: &str = "client-ip";
+/// Without the feature `-sp ON` does nothing.
+const SURGE_PROTECTION: &str = "SP";

@@ -126,6 +126,8 @@ const PROOFS: &[(&str, &str, &str)] = &[
     ("lb vserver", "downStateFlush", "l14_down_state_flush_cuts_or_spares_what_is_under_way"),
     ("service", "maxClient", "two_workers_share_one_connection_and_starve_nobody"),
     ("serviceGroup", "maxClient", "the_limits_of_a_group_hold_for_each_member"),
+    ("service", "sp", "surge_protection_opens_connections_at_the_rate_of_the_table"),
+    ("serviceGroup", "sp", "surge_protection_opens_connections_at_the_rate_of_the_table"),
     ("service", "maxBandwidth", "a_service_over_max_bandwidth_is_no_candidate"),
     ("serviceGroup", "maxBandwidth", "the_limits_of_a_group_hold_for_each_member"),
     ("service", "monThreshold", "the_weights_of_the_monitors_that_are_up_must_reach_mon_threshold"),

@@ -67,7 +67,12 @@ fn vserver_fields(state: &State, vserver: &VirtualServer) -> Fields {
         ("curclntconnections", counter(live.connections.load(Relaxed))),
         ("cursrvrconnections", counter(servers)),
     ]);
-    fields.extend(zeros(NO_PERSISTENCE_OR_QUEUE, &[]));
+    fields.extend(zeros(NO_PERSISTENCE, &[]));
+    let of_services: u64 = vserver.services().map(|s| s.pace.waiting()).sum();
+    fields.extend([
+        ("surgecount", counter(vserver.waiting() as u64 + of_services)),
+        ("svcsurgecount", counter(of_services)),
+    ]);
     let threshold = vserver.by_state.spillover.as_ref().map_or(0, |spillover| spillover.number(vserver));
     fields.extend([
         ("sothreshold", counter(threshold)),
@@ -110,7 +115,7 @@ fn service_fields(state: &State, service: &Arc<Service>) -> Fields {
     fields.extend(traffic(&of_requests, requests(Counts::of_service(service))));
     fields.extend([
         ("curclntconnections", counter(service.active())),
-        ("surgecount", counter(0)),
+        ("surgecount", counter(service.pace.waiting())),
         ("cursrvrconnections", counter(connections)),
         ("svrestablishedconn", counter(connections)),
         ("curreusepool", counter(traffic_now.idle_connections.load(Relaxed))),
@@ -181,6 +186,5 @@ pub fn state_text(state: ServiceState) -> &'static str {
 }
 
 /// Counters of a virtual server for what this program does not have, in their order.
-const NO_PERSISTENCE_OR_QUEUE: &[&str] =
-    &["curpersistencesessions", "curbackuppersistencesessions", "surgecount", "svcsurgecount"];
+const NO_PERSISTENCE: &[&str] = &["curpersistencesessions", "curbackuppersistencesessions"];
 const NO_PUSH: &[&str] = &["labelledconn", "pushlabel", "deferredreq"];

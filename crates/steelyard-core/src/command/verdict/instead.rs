@@ -157,7 +157,7 @@ const SERVICE: Sentences = &[
     ("answers pass as fast as clients take them, without being stored first", &["tcpb"]),
     ("answers are not compressed", &["cmp"]),
     ("answers are not cached", &["cacheable", "cachetype"]),
-    ("there is no surge protection: requests are not queued", &["sp", "sc"]),
+    ("requests beyond the capacity of the service are not delayed", &["sc"]),
     ("no persistence asks for the service by that name", &["customserverid"]),
     ("methods that use it are not carried", &["hashid"]),
     ("what lies on the way to the service is not watched", &["pathmonitor", "pathmonitorindv"]),

@@ -130,6 +130,7 @@ impl Session {
     /// The service's connection is gone, and out of every table.
     pub fn server_gone(&mut self, loss: Loss, cx: &mut Context<'_, impl Io>) -> Fate {
         self.exchange.server = None;
+        self.exchange.wait_no_more(cx.parts);
         if self.stage == Stage::Tunnel {
             self.exchange.draft.ended_by(Cause::ServiceReset);
             return self.abort(Close::Cut, cx);

@@ -4,7 +4,7 @@ use crate::proxy::http1::body::Body;
 use crate::proxy::http1::request::Request;
 use crate::proxy::http1::response::Coding;
 use crate::proxy::io::ConnId;
-use crate::proxy::parts::Parts;
+use crate::proxy::parts::{Paced, Parts};
 use crate::proxy::record::Draft;
 use crate::proxy::transaction::{Repeat, Transaction};
 use crate::service::permits::Claim;
@@ -17,6 +17,8 @@ pub struct Exchange {
     pub server: Option<ConnId>,
     /// The wait for a permit to connect to the service that was chosen.
     pub claim: Option<Claim>,
+    /// The wait that surge protection imposes.
+    pub paced: Option<Paced>,
     pub request: Request,
     /// What is still to come of the request's body.
     pub request_body: Body,
@@ -70,6 +72,7 @@ impl Exchange {
             draft: Draft::default(),
             server: None,
             claim: None,
+            paced: None,
             request,
             request_body: Body::Done,
             replay: Vec::new(),
@@ -105,13 +108,21 @@ impl Exchange {
         self.server_ended = false;
     }
 
+    /// Waits for no connection any more.
+    pub fn wait_no_more(&mut self, parts: &mut Parts) {
+        self.claim = None;
+        if let Some(paced) = self.paced.take() {
+            parts.unpace(&paced);
+        }
+    }
+
     /// Gives the buffers back: only an active connection has some.
     pub fn rest(&mut self, parts: &mut Parts) {
         parts.give(&mut self.replay);
         parts.give(&mut self.answer);
         self.answer_scanned = 0;
         self.server = None;
-        self.claim = None;
+        self.wait_no_more(parts);
         self.server_paused = false;
     }
 }

@@ -8,7 +8,7 @@ use crate::proxy::http1::redirect;
 use crate::proxy::http1::request::Request;
 use crate::proxy::http1::session::{Fate, Fed, Session, Stage};
 use crate::proxy::io::{ConnId, Io};
-use crate::proxy::parts::{Context, Obtained, Route, count};
+use crate::proxy::parts::{Context, Obtained, Opens, Route, count};
 use crate::proxy::refusal::Refusal;
 use crate::proxy::transaction::{Next, Reuse, Start};
 use crate::sync::Arc;
@@ -119,8 +119,15 @@ impl Session {
                 return None;
             }
             self.exchange.claim = None;
-            let server = self.route().map(|route| cx.open(route, self.id, now));
+            let server = self.route(Opens::Now).map(|route| cx.open(route, self.id, now));
             self.send_held(server, now, cx);
+            return Some(self.proceed(cx));
+        }
+        if let Some(paced) = &self.exchange.paced {
+            let idle = self.route(Opens::Now).and_then(|route| cx.take_idle(route, paced.reuse, self.id));
+            idle?;
+            self.exchange.wait_no_more(cx.parts);
+            self.send_held(idle, now, cx);
             return Some(self.proceed(cx));
         }
         let vserver = self.backup.as_ref().unwrap_or(&self.vserver);
@@ -133,6 +140,16 @@ impl Session {
             }
             Err(refusal) => self.service_failed(refusal, cx),
         })
+    }
+
+    /// The time has come at which surge protection lets a connection be opened.
+    pub(super) fn opens_at_last(&mut self, cx: &mut Context<'_, impl Io>) -> Fate {
+        let now = cx.io.now();
+        let reuse = self.exchange.paced.as_ref().map_or(Reuse::Fresh, |paced| paced.reuse);
+        self.exchange.wait_no_more(cx.parts);
+        let server = self.obtain(reuse, Opens::Now, now, cx);
+        self.send_held(server, now, cx);
+        self.proceed(cx)
     }
 
     /// Sends the request as far as it is held; without a connection it goes on waiting for one.
@@ -179,22 +196,32 @@ impl Session {
     }
 
     /// Where the service that was chosen is, and on what terms.
-    fn route(&self) -> Option<Route<'_>> {
+    fn route(&self, opens: Opens) -> Option<Route<'_>> {
         let transaction = &self.exchange.transaction;
         let service = transaction.service()?;
         let from = service.source.address(&self.serving().live.source, service.address().ip());
-        Some(Route { service, from, most: transaction.terms()?.max_client })
+        Some(Route { service, from, most: transaction.terms()?.max_client, opens })
     }
 
-    /// Opens or takes a connection. Without one there is a claim to wait for.
+    /// Opens or takes a connection. Without one there is something to wait for.
     fn connect(&mut self, reuse: Reuse, now: Time, cx: &mut Context<'_, impl Io>) -> Option<ConnId> {
-        match cx.obtain(self.route()?, reuse, self.id, now) {
-            Obtained::Connection(server) => Some(server),
-            Obtained::Wait(claim) => {
-                self.exchange.claim = Some(claim);
-                None
-            }
+        let protected = self.exchange.transaction.terms().is_some_and(|terms| terms.surge_protection);
+        self.obtain(reuse, if protected { Opens::InTurn } else { Opens::Now }, now, cx)
+    }
+
+    fn obtain(
+        &mut self,
+        reuse: Reuse,
+        opens: Opens,
+        now: Time,
+        cx: &mut Context<'_, impl Io>,
+    ) -> Option<ConnId> {
+        match cx.obtain(self.route(opens)?, reuse, self.id, now) {
+            Obtained::Connection(server) => return Some(server),
+            Obtained::Wait(claim) => self.exchange.claim = Some(claim),
+            Obtained::Later(paced) => self.exchange.paced = Some(paced),
         }
+        None
     }
 
     /// Sends the beginning of a request, or all that was sent of it before.

@@ -205,8 +205,11 @@ impl Session {
         if let Some(fate) = self.look_at_turn(cx) {
             return fate;
         }
-        if self.exchange.claim.take().is_some() {
+        if self.exchange.claim.is_some() {
             return self.server_gone(Loss::ConnectFailed, cx);
+        }
+        if self.exchange.paced.is_some() {
+            return self.opens_at_last(cx);
         }
         self.exchange.draft.ended_by(match self.stage {
             Stage::Waiting => Cause::SurgeTimeout,
@@ -408,7 +411,10 @@ impl Session {
             _ if self.client_full => self.client_due,
             Stage::Head => now.plus_us(client_us),
             Stage::Waiting if self.exchange.claim.is_some() => now.plus_us(cx.parts.limits.connect_us),
-            Stage::Waiting => now.plus_us(client_us.min(cx.parts.limits.surge_us)),
+            Stage::Waiting => {
+                let last = now.plus_us(client_us.min(cx.parts.limits.surge_us));
+                self.exchange.paced.as_ref().map_or(last, |paced| paced.due.min(last))
+            }
             Stage::Exchange if self.waits_for_body() => self.exchange.body_due,
             Stage::Exchange => now.plus_us(server_us),
             Stage::Tunnel => now.plus_us(client_us.min(server_us)),
