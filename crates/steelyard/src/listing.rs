@@ -76,6 +76,8 @@ pub fn transition(transition: &Transition) -> String {
         line.push_str(&format!(": {monitor}: {result}"));
     } else if let Some(departure) = transition.departure {
         line.push_str(&format!(": {}", way_out(departure, service.active(), transition.to)));
+    } else if transition.to == ServiceState::OutOfService {
+        line.push_str(": disabled");
     }
     line
 }

@@ -250,6 +250,7 @@ fn a_disabled_virtual_server_or_service_is_flushed_too() {
         s1.wait_begun(1);
         program.reload(&format!("{text}{}", line.replace("{ip}", &place.ip().to_string())));
         assert_eq!(outcome(&mut client, ""), Outcome::Status(502), "{line}");
+        program.wait_for_line("is OUT OF SERVICE: disabled");
         program.wait_at_rest();
         gate.open();
     }
