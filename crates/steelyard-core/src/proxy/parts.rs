@@ -120,7 +120,10 @@ impl Parts {
 
     fn pace(&mut self, service: &Arc<Service>, due: Time, reuse: Reuse, user: ConnId) -> Paced {
         service.pace.joined();
-        self.paced.entry(Arc::as_ptr(service).addr()).or_default().push_back(user);
+        // Who may use no idle connection is not called when there is one.
+        if reuse != Reuse::Fresh {
+            self.paced.entry(Arc::as_ptr(service).addr()).or_default().push_back(user);
+        }
         Paced { due, reuse, service: Arc::clone(service), user }
     }
 
@@ -129,7 +132,10 @@ impl Parts {
         paced.service.pace.left();
         let key = Arc::as_ptr(&paced.service).addr();
         let Some(users) = self.paced.get_mut(&key) else { return };
-        users.retain(|user| *user != paced.user);
+        // Most leave in their order, so that one is near the front.
+        if let Some(at) = users.iter().position(|user| *user == paced.user) {
+            users.remove(at);
+        }
         if users.is_empty() {
             self.paced.remove(&key);
         }
