@@ -83,6 +83,10 @@ pub trait Io {
     /// No more `data` for this connection until `resume`; its peer feels TCP's own back pressure.
     fn pause(&mut self, id: ConnId);
 
+    /// What this client sends counts to the last byte, even if it resets behind it while it is paused: it is told only when
+    /// all was delivered. Without this it is told at once, as of one who asks for what it will not fetch.
+    fn deliver_all(&mut self, _id: ConnId) {}
+
     /// Undoes `pause`. Data that waits is delivered after the current call has returned, never inside it.
     fn resume(&mut self, id: ConnId);
 

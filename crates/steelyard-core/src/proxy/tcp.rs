@@ -165,6 +165,7 @@ impl Session {
         let Some(server) = self.server else { return Fate::Lives };
         let now = cx.io.now();
         self.open = true;
+        cx.io.deliver_all(self.id);
         self.from_client.full = false;
         let mut first = self.prefix(cx);
         first.extend_from_slice(&self.held);

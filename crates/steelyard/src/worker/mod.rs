@@ -5,6 +5,7 @@
 //! worker's mailbox. The hard question here: how a change reaches N threads without a lock on the traffic path and
 //! without a snapshot that is published before its listeners are bound.
 
+mod connecting;
 mod driver;
 mod lingering;
 mod listener;

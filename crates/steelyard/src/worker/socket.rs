@@ -11,15 +11,15 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, RecvFlags, Shutdown, SocketFlags, SocketType, sockopt};
+use rustix::net::{RecvFlags, Shutdown};
 use steelyard_core::proxy::io::{Close, ConnId, Gone, Io};
 use steelyard_core::proxy::record::Record;
 use steelyard_core::time::Time;
 
 use self::pump::{Pipes, Splice};
+use super::connecting::Connecting;
 use super::lingering::{Ending, Left, Lingering};
-use super::options::{leave_from, prepare, reset, server_congestion};
-use super::ports::Ports;
+use super::options::reset;
 use super::sending::{send_all, send_queue};
 use super::source::Source;
 use super::{Clock, sys};
@@ -36,6 +36,8 @@ struct Socket {
     fd: OwnedFd,
     generation: u32,
     side: Side,
+    /// What its peer sent before a reset is delivered, however long that takes.
+    delivers_all: bool,
     /// The connect has not been answered yet.
     connecting: bool,
     /// The engine wants no data now.
@@ -103,10 +105,7 @@ pub(super) struct Sockets {
     pipes: Pipes,
     /// Connections that the engine is done with and the peer is not.
     pub lingering: Lingering,
-    /// Where no local port is left.
-    ports: Ports,
-    /// Congestion control for server-side connections, when the host's default is a poor one for them.
-    congestion: Option<&'static str>,
+    connecting: Connecting,
     /// Where records go, if they are wanted.
     log: Option<Sink>,
 }
@@ -122,8 +121,7 @@ impl Sockets {
             failed: VecDeque::new(),
             pipes: Pipes::default(),
             lingering: Lingering::default(),
-            ports: Ports::default(),
-            congestion: server_congestion(),
+            connecting: Connecting::new(clock),
             log,
         })
     }
@@ -169,9 +167,9 @@ impl Sockets {
         }
         socket.hangup |= down || flags.contains(EventFlags::RDHUP);
         socket.readable |= socket.hangup || flags.contains(EventFlags::IN);
-        // A client that reset is of no interest any more, whatever it sent before; a server's last bytes may be the
-        // answer, and wait until they are wanted.
-        let unread_is_moot = socket.ended || (socket.paused && socket.side == Side::Client);
+        // A client that reset is of no interest any more, whatever it asked for before; a server's last bytes may be the
+        // answer, and those of a TCP client all that counts: they wait until they are wanted.
+        let unread_is_moot = socket.ended || (socket.paused && !socket.delivers_all);
         if flags.contains(EventFlags::ERR) && unread_is_moot {
             self.failed.push_back((id, Gone::Reset));
         }
@@ -281,6 +279,7 @@ impl Sockets {
             fd,
             generation: id.generation,
             side,
+            delivers_all: side == Side::Server,
             connecting,
             paused: false,
             readable: false,
@@ -316,39 +315,12 @@ impl Sockets {
         let Some(socket) = self.socket(id) else { return };
         socket.broken = true;
         socket.queue = VecDeque::new();
-        if socket.ended || socket.side == Side::Client {
+        if socket.ended || !socket.delivers_all {
             self.failed.push_back((id, Gone::Reset));
         } else {
             socket.readable = true;
             socket.hangup = true;
             self.list_if_readable(id);
-        }
-    }
-
-    /// Begins a connect; [`Errno::ADDRNOTAVAIL`] when no local port is left for it.
-    fn try_connect(&mut self, to: SocketAddr, from: Option<IpAddr>) -> rustix::io::Result<OwnedFd> {
-        let clock = self.clock;
-        if self.ports.is_full((to, from), || clock.now()) {
-            return Err(Errno::ADDRNOTAVAIL);
-        }
-        let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-        let fd = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
-        prepare(&fd)?;
-        if let Some(name) = self.congestion {
-            let _ = sockopt::set_tcp_congestion(&fd, name);
-        }
-        if let Some(from) = from {
-            leave_from(&fd, from)?;
-        }
-        match rustix::net::connect(&fd, &to) {
-            Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(fd),
-            Err(error) => {
-                if error == Errno::ADDRNOTAVAIL {
-                    self.ports.found_full((to, from), clock.now());
-                }
-                Err(error)
-            }
         }
     }
 }
@@ -369,16 +341,9 @@ impl Io for Sockets {
         from: Option<IpAddr>,
         spare: &mut dyn Iterator<Item = IpAddr>,
     ) {
-        let mut from = from;
-        loop {
-            match self.try_connect(to, from) {
-                Ok(fd) => return self.insert(id, fd, Side::Server),
-                Err(Errno::ADDRNOTAVAIL) => match spare.next() {
-                    Some(other) => from = Some(other),
-                    None => return self.failed.push_back((id, Gone::NoLocalPort)),
-                },
-                Err(_) => return self.failed.push_back((id, Gone::ConnectFailed)),
-            }
+        match self.connecting.begin(to, from, spare) {
+            Ok(fd) => self.insert(id, fd, Side::Server),
+            Err(why) => self.failed.push_back((id, why)),
         }
     }
 
@@ -406,6 +371,12 @@ impl Io for Sockets {
     fn pause(&mut self, id: ConnId) {
         if let Some(socket) = self.socket(id) {
             socket.paused = true;
+        }
+    }
+
+    fn deliver_all(&mut self, id: ConnId) {
+        if let Some(socket) = self.socket(id) {
+            socket.delivers_all = true;
         }
     }
 

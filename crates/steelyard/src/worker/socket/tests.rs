@@ -423,3 +423,27 @@ fn a_cut_connection_that_has_all_is_reset_at_once() {
     assert_eq!(sockets.lingering.next_deadline(), Time::NEVER);
     assert_eq!(peer.read(&mut got).unwrap_err().kind(), io::ErrorKind::ConnectionReset);
 }
+
+/// A client's reset behind bytes that were not wanted yet: of HTTP it counts at once, of TCP behind them.
+#[test]
+fn a_paused_client_that_resets_has_its_bytes_delivered_where_they_count() {
+    for all in [false, true] {
+        let (mut sockets, mut peer) = accepted();
+        if all {
+            sockets.deliver_all(ID);
+        }
+        sockets.pause(ID);
+        peer.write_all(b"upload").unwrap();
+        turn(&mut sockets);
+        reset(peer.into());
+        turn(&mut sockets);
+        if !all {
+            assert_eq!(sockets.next_failed(), Some((ID, Gone::Reset)));
+            continue;
+        }
+        assert_eq!(sockets.next_failed(), None);
+        assert_eq!(read(&mut sockets), "<nothing>", "it is paused");
+        sockets.resume(ID);
+        assert_eq!([read(&mut sockets), read(&mut sockets)], ["upload", "<failed>"]);
+    }
+}
