@@ -170,8 +170,11 @@ impl Schedule {
         for key in &stopped {
             self.forget(*key);
         }
-        let ids: Vec<usize> = self.entries.keys().copied().collect();
-        let changed = ids.into_iter().filter_map(|id| self.settle(id, None, now)).collect();
+        // Who comes UP first: whoever waits at a virtual server is not to be told that nobody is left.
+        let ids = targets.iter().map(|target| identity(&target.service));
+        let (up, others): (Vec<usize>, Vec<usize>) =
+            ids.partition(|id| self.entries.get(id).is_some_and(|entry| self.state(entry).admits()));
+        let changed = up.into_iter().chain(others).filter_map(|id| self.settle(id, None, now)).collect();
         let leaves = |(id, entry): (&usize, &Entry)| entry.departure().map(|_| *id);
         self.leaving = self.entries.iter().filter_map(leaves).collect();
         (stopped, changed)
@@ -357,20 +360,26 @@ impl Schedule {
         }
     }
 
-    /// Writes a service's state and response time as its monitors have them now.
-    fn settle(&self, id: usize, cause: Option<(Box<str>, ProbeResult)>, now: Time) -> Option<Transition> {
-        let entry = self.entries.get(&id)?;
-        let probes = || entry.keys.iter().filter_map(|key| self.probes.get(key));
-        let health = || health::combine(probes().map(|p| (p.machine.health(), p.weight)), entry.threshold);
-        let to = match entry.watch {
+    /// The state of a service as its monitors have it now.
+    fn state(&self, entry: &Entry) -> State {
+        let probes = entry.keys.iter().filter_map(|key| self.probes.get(key));
+        let health = || health::combine(probes.map(|p| (p.machine.health(), p.weight)), entry.threshold);
+        match entry.watch {
             Watched::Disabled => State::OutOfService,
             Watched::TakenAsUp => State::Up,
             Watched::Probed => health(),
             Watched::Leaving { probed: true, .. } if health() == State::Down => State::TrofsDown,
             Watched::Leaving { .. } => State::Trofs,
-        };
+        }
+    }
+
+    /// Writes a service's state and response time as its monitors have them now.
+    fn settle(&self, id: usize, cause: Option<(Box<str>, ProbeResult)>, now: Time) -> Option<Transition> {
+        let entry = self.entries.get(&id)?;
+        let to = self.state(entry);
         // The response time goes first, so that a service that comes UP has it already.
-        let measuring = probes().filter(|p| p.spec.measures()).map(|p| &p.machine);
+        let probes = entry.keys.iter().filter_map(|key| self.probes.get(key));
+        let measuring = probes.filter(|p| p.spec.measures()).map(|p| &p.machine);
         entry.service.set_response_time(health::response_time(measuring), now);
         let from = entry.service.state();
         entry.service.set_state(to, now);

@@ -40,6 +40,8 @@ pub struct Books {
     pub plan: Plan,
     /// Every service that there ever was, as it was configured last.
     pub configured: BTreeMap<usize, plan::Service>,
+    /// The highest `maxClient` that each ever had.
+    pub loosest: BTreeMap<usize, u64>,
     /// Some service had a limit once.
     pub limited: bool,
     /// What each worker has adopted last.
@@ -105,6 +107,7 @@ pub struct Dispatch {
 
 /// A connection of an engine to a service.
 pub struct ServerFlow {
+    pub tcp: bool,
     pub worker: usize,
     pub service: usize,
     pub established: bool,
@@ -157,6 +160,7 @@ impl Books {
             planted,
             plan: Plan::default(),
             configured: BTreeMap::new(),
+            loosest: BTreeMap::new(),
             limited: false,
             adopted: vec![Plan::default(); workers],
             health,
@@ -190,8 +194,19 @@ impl Books {
     }
 
     pub fn opening(&mut self, flow: FlowId, worker: usize, service: usize) {
-        self.services.entry(service).or_default().connections += 1;
+        let tcp = self.configured[&service].tcp;
+        let account = self.services.entry(service).or_default();
+        account.connections += 1;
+        if tcp {
+            // A connection is one transaction, and begins with the choice of a service.
+            account.active += 1;
+            account.requests += 1;
+            let is_bound = |v: &Vserver| v.bindings.iter().any(|b| b.0 == service);
+            let eligible = self.health.is_up(service) && self.plan.vservers.values().any(is_bound);
+            assert!(eligible || self.limited, "a connection to s{service}, which is not UP");
+        }
         let opened = ServerFlow {
+            tcp,
             worker,
             service,
             established: false,
@@ -217,6 +232,9 @@ impl Books {
     /// An engine hands over bytes for a service.
     pub fn sent(&mut self, id: FlowId, bytes: &[u8], now: u64) {
         let flow = self.flows.get(&id).unwrap();
+        if flow.tcp {
+            return;
+        }
         if let Some(number) = flow.current {
             self.requests[number].dispatches.last_mut().unwrap().active_at = now;
             return;
@@ -307,6 +325,9 @@ impl Books {
     /// An engine is given bytes of a service.
     pub fn delivered(&mut self, id: FlowId, bytes: usize, now: u64) {
         let flow = self.flows.get_mut(&id).unwrap();
+        if flow.tcp {
+            return;
+        }
         flow.delivered += bytes as u64;
         let Some(number) = flow.current else {
             flow.stray = true;
@@ -363,6 +384,7 @@ impl Books {
         let Some(flow) = self.flows.remove(&id) else { return };
         let service = self.services.get_mut(&flow.service).unwrap();
         service.connections -= 1;
+        service.active -= u64::from(flow.tcp);
         if let Some(number) = flow.current {
             service.active -= 1;
             let account = &mut self.requests[number];
@@ -415,7 +437,10 @@ impl Books {
 
     /// How many idle connections an engine has.
     pub fn idle(&self, worker: usize) -> usize {
-        self.flows.values().filter(|flow| flow.worker == worker && flow.current.is_none()).count()
+        self.flows
+            .values()
+            .filter(|flow| flow.worker == worker && flow.current.is_none() && !flow.tcp)
+            .count()
     }
 }
 

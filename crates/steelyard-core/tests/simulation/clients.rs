@@ -102,7 +102,6 @@ impl Clients {
             let leaves = random.between(0, at_most);
             net.schedule.after(leaves, Event::Leaves(id));
         }
-        books.clients.insert(id, account);
         let client = Client {
             id,
             flow,

@@ -23,6 +23,7 @@ mod run;
 mod schedule;
 mod services;
 mod sockets;
+mod streams;
 mod surge;
 #[path = "../../../steelyard/src/targets.rs"]
 mod targets;

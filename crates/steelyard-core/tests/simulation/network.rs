@@ -19,7 +19,7 @@ use wire::unglued;
 pub type FlowId = u64;
 
 /// An end of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Side {
     Opener = 0,
     Listener = 1,
@@ -124,6 +124,8 @@ enum Phase {
 enum Fin {
     No,
     Wanted,
+    /// In its place an RST.
+    Cut,
     Sent,
 }
 
@@ -330,6 +332,19 @@ impl Network {
         self.shutdown(flow, side);
         self.schedule.after(LINGER_US, Event::LingerEnds(flow, side));
         self.lingered(flow, side);
+    }
+
+    /// What was written is still sent, then RST; what comes is dropped.
+    pub fn cut(&mut self, flow: FlowId, side: Side) {
+        let Some(end) = self.end_mut(flow, side) else { return };
+        if end.reset_came || end.unsent.is_empty() {
+            return self.reset(flow, side);
+        }
+        end.phase = Phase::Lingering;
+        end.fin = Fin::Cut;
+        let unread = std::mem::take(&mut end.received).len();
+        self.make_room(flow, side.other(), unread);
+        self.schedule.after(LINGER_US, Event::LingerEnds(flow, side));
     }
 
     fn tell(&mut self, flow: FlowId, side: Side, what: What) {

@@ -22,6 +22,7 @@ pub struct Plan {
 
 #[derive(Clone, Copy)]
 pub struct Service {
+    pub tcp: bool,
     pub enabled: bool,
     pub timeout_s: u64,
     pub watch: Watch,
@@ -47,6 +48,7 @@ pub enum Watch {
 pub struct Vserver {
     /// Another one of the same name is another.
     pub identity: u64,
+    pub tcp: bool,
     pub enabled: bool,
     pub method: &'static str,
     pub timeout_s: u64,
@@ -71,14 +73,15 @@ impl Plan {
     fn vserver(&mut self, random: &mut Random) -> Vserver {
         self.next_identity += 1;
         let identity = self.next_identity;
+        let tcp = random.one_in(4);
         let mut bindings = Vec::new();
-        for number in self.services.keys() {
+        for (number, _) in self.services.iter().filter(|(_, service)| service.tcp == tcp) {
             if !random.one_in(5) {
                 bindings.insert(random.below(bindings.len() + 1), (*number, 1 + random.below(5) as u32));
             }
         }
         let timeout_s = random.between(1, CLIENT_TIMEOUT_MOST_S);
-        Vserver { identity, enabled: true, method: random.of(&METHODS), timeout_s, bindings }
+        Vserver { identity, tcp, enabled: true, method: method(random, tcp), timeout_s, bindings }
     }
 
     /// One change, as an operator would make it.
@@ -108,9 +111,10 @@ impl Plan {
     fn add_service(&mut self, random: &mut Random) {
         let number = self.next_service;
         self.next_service += 1;
-        self.services.insert(number, Service::random(random));
+        let service = Service::random(random);
+        self.services.insert(number, service);
         for vserver in self.vservers.values_mut() {
-            if random.one_in(2) {
+            if vserver.tcp == service.tcp && random.one_in(2) {
                 let at = random.below(vserver.bindings.len() + 1);
                 vserver.bindings.insert(at, (number, 1 + random.below(5) as u32));
             }
@@ -126,9 +130,12 @@ impl Plan {
 
     fn change_vserver(&mut self, which: usize, service: usize, random: &mut Random) {
         let vserver = self.vservers.get_mut(&which).unwrap();
+        if vserver.tcp != self.services[&service].tcp {
+            return;
+        }
         let bound = vserver.bindings.iter().position(|(number, _)| *number == service);
         match (random.below(5), bound) {
-            (0, _) => vserver.method = random.of(&METHODS),
+            (0, _) => vserver.method = method(random, vserver.tcp),
             (1, _) if random.one_in(2) => vserver.enabled ^= true,
             (1, _) => vserver.timeout_s = random.between(1, CLIENT_TIMEOUT_MOST_S),
             (2, Some(at)) => drop(vserver.bindings.remove(at)),
@@ -157,10 +164,11 @@ impl Plan {
         for (number, service) in &self.services {
             let state = if service.enabled { "ENABLED" } else { "DISABLED" };
             let probed = if service.watch == Watch::Nothing { "NO" } else { "YES" };
+            let kind = if service.tcp { "TCP" } else { "HTTP" };
             let (ip, port) = (address(*number).ip(), address(*number).port());
             writeln!(
                 text,
-                "add service s{number} {ip} HTTP {port} -svrTimeout {} -state {state} -healthMonitor {probed} \
+                "add service s{number} {ip} {kind} {port} -svrTimeout {} -state {state} -healthMonitor {probed} \
                  -maxClient {} -maxReq {} -cip {} -CKA {}",
                 service.timeout_s,
                 service.max_client,
@@ -175,10 +183,11 @@ impl Plan {
         }
         for (number, vserver) in &self.vservers {
             let state = if vserver.enabled { "ENABLED" } else { "DISABLED" };
+            let kind = if vserver.tcp { "TCP" } else { "HTTP" };
             let (method, timeout_s) = (vserver.method, vserver.timeout_s);
             writeln!(
                 text,
-                "add lb vserver v{number} HTTP 10.1.0.{number} 80 -lbMethod {method} -cltTimeout {timeout_s} \
+                "add lb vserver v{number} {kind} 10.1.0.{number} 80 -lbMethod {method} -cltTimeout {timeout_s} \
                  -state {state}"
             )
             .unwrap();
@@ -192,14 +201,17 @@ impl Plan {
 
 impl Service {
     fn random(random: &mut Random) -> Service {
+        let tcp = random.one_in(4);
         let watch = random.of(&[Watch::Tcp, Watch::Http, Watch::Both, Watch::Http, Watch::Nothing]);
+        let watch = if tcp && watch != Watch::Nothing { Watch::Tcp } else { watch };
         Service {
+            tcp,
             enabled: !random.one_in(8),
             timeout_s: random.between(1, SERVER_TIMEOUT_MOST_S),
             watch,
             max_client: random.of(&LIMITS),
             max_requests: random.of(&[0, 0, 1, 3]),
-            client_ip: random.one_in(3),
+            client_ip: !tcp && random.one_in(3),
             client_keep_alive: random.one_in(3),
         }
     }
@@ -215,6 +227,11 @@ impl Watch {
             Watch::Nothing => &[],
         }
     }
+}
+
+/// A method that virtual servers of this kind may have: the last two are about requests.
+fn method(random: &mut Random, tcp: bool) -> &'static str {
+    if tcp { random.of(&METHODS[..5]) } else { random.of(&METHODS) }
 }
 
 /// Where a service listens.
@@ -240,9 +257,9 @@ const MONITORS: &str = "enable ns feature LB\n\
 const METHODS: [&str; 7] = [
     "ROUNDROBIN",
     "LEASTCONNECTION",
-    "LEASTRESPONSETIME",
     "LRTM",
-    "LEASTREQUEST",
     "LEASTBANDWIDTH",
     "LEASTPACKETS",
+    "LEASTRESPONSETIME",
+    "LEASTREQUEST",
 ];

@@ -25,6 +25,7 @@ use crate::probes::Probes;
 use crate::schedule::{Event, Notes, Schedule};
 use crate::services::{Mood, Services};
 use crate::sockets::{Shared, Socket, Sockets, look, tell};
+use crate::streams::Streams;
 use crate::surge::SURGE_US;
 
 /// A whole balancer and its world.
@@ -43,6 +44,7 @@ pub struct Simulation {
     live: BTreeMap<usize, Arc<Service>>,
     clients: Clients,
     services: Services,
+    streams: Streams,
     probes: Probes,
     next_service: usize,
     gap_us: u64,
@@ -80,6 +82,7 @@ impl Simulation {
             live: BTreeMap::new(),
             clients: Clients::default(),
             services: Services::default(),
+            streams: Streams::default(),
             probes: Probes::new(seed),
             next_service,
             gap_us: 5_000,
@@ -119,6 +122,7 @@ impl Simulation {
             | Event::Read(..) => shared.net.event(event),
             Event::Client(id) => self.clients.act(id, shared),
             Event::Leaves(id) => self.clients.leave(id, shared),
+            Event::Talk(flow, side) => self.streams.talk(flow, side, shared),
             Event::Service(flow) => self.services.write(flow, shared),
             Event::Idle(flow, exchanges) => self.services.idle(flow, exchanges, shared),
             Event::Arrival => self.arrival(),
@@ -153,9 +157,20 @@ impl Simulation {
                     self.engine(worker, client, |engine, sockets| tell(engine, told, id, sockets));
                 }
             }
-            Owner::Client(id) if what == What::Readable => self.clients.readable(id, shared),
+            Owner::Client(id) if what == What::Readable => {
+                if !self.streams.readable(flow, Side::Opener, shared) {
+                    self.clients.readable(id, shared);
+                }
+            }
+            Owner::Service(number) if what == What::Accepted && shared.books.configured[&number].tcp => {
+                self.streams.begin(flow, Side::Listener, Some(number), shared);
+            }
             Owner::Service(number) if what == What::Accepted => self.services.accepted(number, flow, shared),
-            Owner::Service(_) if what == What::Readable => self.services.readable(flow, shared),
+            Owner::Service(_) if what == What::Readable => {
+                if !self.streams.readable(flow, Side::Listener, shared) {
+                    self.services.readable(flow, shared);
+                }
+            }
             Owner::Probe(id) => self.probes.look(id, what, &self.services, shared),
             Owner::Client(_) | Owner::Service(_) => {}
         }
@@ -215,13 +230,16 @@ impl Simulation {
         let name = format!("v{number}");
         let up_to_date = self.mail[worker].is_empty();
         let full = self.engines[worker].clients() >= CLIENTS_MOST;
-        let accepted = self.engine(worker, None, |engine, sockets| engine.accepted(&name, peer, sockets));
+        let client = self.clients.number();
+        let account = ClientAccount { vserver, worker };
+        self.shared.books.clients.insert(client, account);
+        let accepted =
+            self.engine(worker, Some(client), |engine, sockets| engine.accepted(&name, peer, sockets));
         assert!(
             !up_to_date || accepted.is_some() != (nobody || full),
             "{name}: {accepted:?}, nobody {nobody}"
         );
-        let Some(id) = accepted else { return };
-        let client = self.clients.number();
+        let Some(id) = accepted else { return self.shared.books.client_gone(client) };
         let flow = self.shared.net.pair(Owner::Client(client), Owner::Worker(worker, id), peer);
         let socket = Socket {
             flow,
@@ -233,7 +251,11 @@ impl Simulation {
             finished: false,
         };
         assert!(self.shared.sockets[worker].insert(id, socket).is_none(), "{id:?} is used twice");
-        self.clients.add(client, flow, ClientAccount { vserver, worker }, &mut self.shared);
+        if self.shared.books.plan.vservers[&number].tcp {
+            self.streams.begin(flow, Side::Opener, None, &mut self.shared);
+        } else {
+            self.clients.add(client, flow, account, &mut self.shared);
+        }
     }
 
     fn mood(&mut self) {
@@ -251,6 +273,9 @@ impl Simulation {
         schedule.after(wait, Event::Mood);
         self.gap_us = schedule.random.of(&[2_000, 8_000, 30_000, 100_000]);
         self.services.set_mood(service, mood, &mut self.shared);
+        if mood == Mood::Dead {
+            self.streams.die(service, &mut self.shared);
+        }
     }
 
     fn operator(&mut self) {
@@ -281,6 +306,10 @@ impl Simulation {
         }
         self.shared.books.plan = plan.clone();
         self.shared.books.configured.extend(&plan.services);
+        for (number, service) in &plan.services {
+            let most = self.shared.books.loosest.entry(*number).or_insert(service.max_client);
+            *most = if *most == 0 || service.max_client == 0 { 0 } else { service.max_client.max(*most) };
+        }
         self.shared.books.limited |= plan.services.values().any(|service| service.max_client > 0);
         self.take_calls();
         self.probes.reconfigure(&config, &snapshot, &mut self.shared);

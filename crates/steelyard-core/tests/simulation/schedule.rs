@@ -19,6 +19,8 @@ pub enum Event {
     LingerEnds(FlowId, Side),
     /// This side looks at what it has received.
     Read(FlowId, Side),
+    /// An end of a TCP connection goes on talking.
+    Talk(FlowId, Side),
     /// A client does its next thing.
     Client(u64),
     /// A client is lost patience with or goes away.

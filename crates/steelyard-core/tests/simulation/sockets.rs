@@ -134,7 +134,8 @@ impl Io for Sockets<'_> {
             Close::Reset | Close::Cut if planted == Planted::ResetAsEnd && client.is_some() => {
                 let _ = net.close(flow, side);
             }
-            Close::Reset | Close::Cut => net.reset(flow, side),
+            Close::Reset => net.reset(flow, side),
+            Close::Cut => net.cut(flow, side),
             Close::Graceful if client.is_none() && planted == Planted::LeftOpen => {}
             // As the worker: what was wholly sent, to a peer that has ended or a service, is closed at once.
             Close::Graceful if ended || client.is_none() => drop(net.close(flow, side)),

@@ -340,3 +340,21 @@ fn a_monitor_that_cannot_be_run_is_shown_and_does_not_count() {
     schedule.reconfigure(vec![watched(Watched::TakenAsUp)], at(1));
     assert_eq!(schedule.unknown(&s), []);
 }
+
+/// In whatever order they are configured: no virtual server is DOWN between a service that goes and one that comes.
+#[test]
+fn who_comes_up_does_so_before_others_go() {
+    for reversed in [false, true] {
+        let (old, new) = (service("old"), service("new"));
+        let mut schedule = Schedule::new(1);
+        let watched = |service, watch| Target { watch, ..target(service, &[]) };
+        schedule.reconfigure(vec![watched(&old, Watched::TakenAsUp)], at(0));
+        let mut targets = vec![watched(&old, Watched::Disabled), watched(&new, Watched::TakenAsUp)];
+        if reversed {
+            targets.reverse();
+        }
+        let (_, changed) = schedule.reconfigure(targets, at(1));
+        let states: Vec<_> = changed.iter().map(|t| (t.service.name(), t.to)).collect();
+        assert_eq!(states, [("new", State::Up), ("old", State::OutOfService)]);
+    }
+}

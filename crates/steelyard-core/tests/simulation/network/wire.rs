@@ -68,6 +68,9 @@ impl Network {
                 self.transmit(id, side, Segment::Data(bytes));
                 continue;
             }
+            if end.unsent.is_empty() && end.fin == Fin::Cut {
+                return self.reset(id, side);
+            }
             if end.unsent.is_empty() && end.fin == Fin::Wanted {
                 end.fin = Fin::Sent;
                 self.transmit(id, side, Segment::Fin);

@@ -54,8 +54,8 @@ impl Simulation {
             let socket = sockets[worker].get(&ConnId::from_bits(waiter));
             let Some(client) = socket.and_then(|socket| socket.client) else { continue };
             let at = books.clients[&client].vserver;
-            net.schedule.note(|| format!("client {client} is called"));
             let eligible = books.eligible(at);
+            net.schedule.note(|| format!("client {client} of v{} is called, for {eligible:?}", at.number));
             books.surge.called(at, client, eligible);
         }
     }

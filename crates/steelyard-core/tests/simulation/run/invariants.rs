@@ -37,8 +37,10 @@ impl Simulation {
             let taken = (active, found.connections);
             let before = self.taken.insert(*number, taken).unwrap_or_default();
             let most = books.configured[number].max_client;
-            let within = |taken: u64, before: u64| most == 0 || taken <= most.max(before);
-            let is_within = within(taken.0, before.0) && within(taken.1, before.1);
+            let within = |taken: u64, before: u64, most: u64| most == 0 || taken <= most.max(before);
+            // A transaction opens its connection on the terms that it began with.
+            let is_within =
+                within(taken.0, before.0, most) && within(taken.1, before.1, books.loosest[number]);
             assert!(is_within, "s{number} has {taken:?} transactions and connections, and may have {most}");
             assert_eq!(found, expected, "s{number}: counted, and what the account says");
             let is_configured = books.plan.services.contains_key(number);
@@ -67,7 +69,7 @@ impl Simulation {
                     vserver.bindings.iter().map(|b| b.0).filter(|s| books.health.is_up(*s)).collect();
                 assert!(!up.is_empty(), "{} wait at v{number}, and no service is UP", live.waiting());
                 assert!(
-                    books.surge.any_tried() || up.iter().all(is_full),
+                    vserver.tcp || books.surge.any_tried() || up.iter().all(is_full),
                     "they wait at v{number} and need not"
                 );
             }
