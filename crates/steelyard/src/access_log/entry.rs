@@ -30,7 +30,6 @@ pub(super) struct Entry<'a> {
 /// Appends `record`.
 pub(super) fn write(record: &Record<'_>, out: &mut Vec<u8>) {
     let at = out.len();
-    out.extend_from_slice(&[0; 4]);
     let numbers = [
         record.ended.as_us(),
         record.ended.since_us(record.begun),
@@ -41,12 +40,17 @@ pub(super) fn write(record: &Record<'_>, out: &mut Vec<u8>) {
         record.status.map_or(NONE, u64::from),
         u64::from(record.client.port()),
     ];
-    numbers.iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
     let ip = match record.client.ip() {
         IpAddr::V4(ip) => ip.to_ipv6_mapped(),
         IpAddr::V6(ip) => ip,
     };
-    out.extend_from_slice(&ip.octets());
+    // All of fixed size at once: the length, which is filled in at the end, the numbers, the address.
+    let mut fixed = [0; 4 + 8 * 8 + 16];
+    for (place, number) in fixed[4..].chunks_exact_mut(8).zip(numbers) {
+        place.copy_from_slice(&number.to_le_bytes());
+    }
+    fixed[4 + 8 * 8..].copy_from_slice(&ip.octets());
+    out.extend_from_slice(&fixed);
     let texts = [
         record.vserver.name.as_bytes(),
         record.backup.map_or("", |backup| &backup.name).as_bytes(),

@@ -2,13 +2,10 @@
 //!
 //! Owns the keys, which the README lists, and the only use of wall time on behalf of traffic.
 
-use std::io::Write;
-use std::str::from_utf8;
+use std::net::SocketAddr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
-use serde::Serialize;
-use serde::ser::Serializer;
 use steelyard_core::time::Time;
 
 use super::entry::Entry;
@@ -51,71 +48,79 @@ impl WallClock {
     }
 }
 
-/// Appends the line of `entry`, with its end.
+/// Appends the line of `entry`, with its end. By hand: each request pays for it, and what is not text of a client's needs
+/// no escaping.
 pub(super) fn write(entry: &Entry<'_>, wall: &mut WallClock, out: &mut Vec<u8>) {
     let [method, target, version] = words(entry.line);
-    let line = Line {
-        time: wall.spell(entry.ended),
-        vserver: Text(entry.vserver),
-        backup: entry.backup.map(Text),
-        service: entry.service.map(Text),
-        reason: entry.reason.map(Text),
-        client: Address(entry.client),
-        method: method.map(Text),
-        target: target.map(Text),
-        version: version.map(Text),
-        status: entry.status,
-        ttfb_us: entry.ttfb_us,
-        duration_us: entry.duration_us,
-        received_bytes: entry.received_bytes,
-        sent_bytes: entry.sent_bytes,
-        retries: entry.retries,
-        close: Text(entry.cause),
-    };
-    // Writing to memory does not fail.
-    let _ = serde_json::to_writer(&mut *out, &line);
-    let _ = out.write_all(b"\n");
-}
-
-#[derive(Serialize)]
-struct Line<'a> {
-    time: &'a str,
-    vserver: Text<'a>,
-    backup: Option<Text<'a>>,
-    service: Option<Text<'a>>,
-    reason: Option<Text<'a>>,
-    client: Address,
-    method: Option<Text<'a>>,
-    target: Option<Text<'a>>,
-    version: Option<Text<'a>>,
-    status: Option<u16>,
-    ttfb_us: Option<u64>,
-    duration_us: u64,
-    received_bytes: u64,
-    sent_bytes: u64,
-    retries: u64,
-    close: Text<'a>,
+    out.extend_from_slice(b"{\"time\":\"");
+    out.extend_from_slice(wall.spell(entry.ended).as_bytes());
+    out.push(b'"');
+    text(out, b",\"vserver\":", Some(entry.vserver));
+    text(out, b",\"backup\":", entry.backup);
+    text(out, b",\"service\":", entry.service);
+    text(out, b",\"reason\":", entry.reason);
+    out.extend_from_slice(b",\"client\":\"");
+    address(out, entry.client);
+    out.push(b'"');
+    text(out, b",\"method\":", method);
+    text(out, b",\"target\":", target);
+    text(out, b",\"version\":", version);
+    number(out, b",\"status\":", entry.status.map(u64::from));
+    number(out, b",\"ttfb_us\":", entry.ttfb_us);
+    number(out, b",\"duration_us\":", Some(entry.duration_us));
+    number(out, b",\"received_bytes\":", Some(entry.received_bytes));
+    number(out, b",\"sent_bytes\":", Some(entry.sent_bytes));
+    number(out, b",\"retries\":", Some(entry.retries));
+    text(out, b",\"close\":", Some(entry.cause));
+    out.extend_from_slice(b"}\n");
 }
 
 /// Bytes that most likely are text; what is none becomes U+FFFD.
-struct Text<'a>(&'a [u8]);
+fn text(out: &mut Vec<u8>, key: &[u8], bytes: Option<&[u8]>) {
+    out.extend_from_slice(key);
+    let Some(bytes) = bytes else { return out.extend_from_slice(NULL) };
+    if bytes.iter().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
+        out.push(b'"');
+        out.extend_from_slice(bytes);
+        out.push(b'"');
+    } else {
+        // Writing to memory does not fail.
+        let _ = serde_json::to_writer(out, &String::from_utf8_lossy(bytes));
+    }
+}
 
-impl Serialize for Text<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match from_utf8(self.0) {
-            Ok(text) => serializer.serialize_str(text),
-            Err(_) => serializer.serialize_str(&String::from_utf8_lossy(self.0)),
+fn number(out: &mut Vec<u8>, key: &[u8], value: Option<u64>) {
+    out.extend_from_slice(key);
+    match value {
+        Some(value) => decimal(out, value),
+        None => out.extend_from_slice(NULL),
+    }
+}
+
+fn decimal(out: &mut Vec<u8>, mut value: u64) {
+    let mut digits = [b'0'; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            return out.extend_from_slice(&digits[at..]);
         }
     }
 }
 
 /// `192.0.2.1:50000`, `[2001:db8::1]:50000`.
-struct Address(std::net::SocketAddr);
-
-impl Serialize for Address {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
+fn address(out: &mut Vec<u8>, address: SocketAddr) {
+    let SocketAddr::V4(v4) = address else { return out.extend_from_slice(address.to_string().as_bytes()) };
+    for (nth, octet) in v4.ip().octets().into_iter().enumerate() {
+        if nth > 0 {
+            out.push(b'.');
+        }
+        decimal(out, octet.into());
     }
+    out.push(b':');
+    decimal(out, v4.port().into());
 }
 
 /// Method, target and version of a request line. One that was cut off has no version; of one that is none, all is target.
@@ -138,10 +143,13 @@ fn date(second: i64) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%S").to_string()
 }
 
+const NULL: &[u8] = b"null";
 const DATE_LENGTH: usize = "2026-11-30T02:09:01".len();
 
 #[cfg(test)]
 mod tests {
+    use std::str::from_utf8;
+
     use super::*;
 
     /// Days that `date -u -d @N` spells.
@@ -166,6 +174,20 @@ mod tests {
         assert_eq!(clock.spell(Time::from_us(500)), "2026-11-30T02:09:01.000010Z");
         assert_eq!(clock.spell(Time::from_us(489)), "2026-11-30T02:09:00.999999Z");
         assert_eq!(clock.spell(Time::from_us(501)), "2026-11-30T02:09:01.000011Z");
+    }
+
+    #[test]
+    fn numbers_and_addresses_are_as_the_library_writes_them() {
+        for value in [0, 7, 10, 99, 100, 65_535, u64::MAX] {
+            let mut out = Vec::new();
+            decimal(&mut out, value);
+            assert_eq!(out, value.to_string().into_bytes());
+        }
+        for text in ["0.0.0.0:0", "192.0.2.1:50000", "255.255.255.255:65535", "[::1]:1", "[2001:db8::1]:80"] {
+            let mut out = Vec::new();
+            address(&mut out, text.parse().unwrap());
+            assert_eq!(out, text.as_bytes());
+        }
     }
 
     #[test]
