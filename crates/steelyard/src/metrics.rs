@@ -301,12 +301,6 @@ const OF_SERVICE: &[Row<Service>] = &[
     (
         "steelyard_service_no_local_port_total",
         Kind::Counter,
-        "Connects to it that were not begun because this host had no port left to connect from.",
-        |s| s.traffic.no_local_port.load(Relaxed),
-    ),
-    (
-        "steelyard_service_no_local_port_total",
-        Kind::Counter,
         "Connects to it that were not begun for want of a local port.",
         |s| s.traffic.no_local_port.load(Relaxed),
     ),
