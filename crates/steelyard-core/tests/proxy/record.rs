@@ -38,6 +38,7 @@ fn an_answered_request_has_all_its_figures() {
     let logged = only(&mut world);
     let expected = Logged {
         vserver: "vs".into(),
+        backup: None,
         service: Some("s1".into()),
         reason: Some("method"),
         client: ([127, 0, 0, 9], 999).into(),
@@ -216,4 +217,22 @@ fn connections_without_a_request_have_no_record_and_nothing_is_kept_without_a_lo
     assert!(world.io.records.is_empty());
     let live = &world.snapshot.vserver("vs").unwrap().live;
     assert_eq!(live.duration.read().counts.iter().sum::<u64>(), 1, "the histograms need no log");
+}
+
+/// The record names both; the figures are those of the one that served.
+#[test]
+fn what_a_backup_serves_is_counted_there_and_logged_with_both() {
+    let lines = "add service s1 127.0.0.1 HTTP 8001\nadd service t 127.0.0.1 HTTP 8009\nbind lb vserver vs s1\n\
+                 add lb vserver w HTTP\nbind lb vserver w t\nset lb vserver vs -backupVServer w\n";
+    let mut world = World::reading(lines).beside(Limits { logged_line_bytes: 1_024, ..Limits::default() });
+    world.services[0].set_state(State::Down, Time::ZERO);
+    let client = world.client();
+    world.data(client, &get("/"));
+    world.serve();
+    let logged = only(&mut world);
+    assert_eq!((logged.vserver.as_str(), logged.backup.as_deref()), ("vs", Some("w")));
+    assert_eq!((logged.service.as_deref(), logged.status), (Some("t"), Some(200)));
+    let answered =
+        |name: &str| world.snapshot.vserver(name).unwrap().live.duration.read().counts.iter().sum::<u64>();
+    assert_eq!((answered("vs"), answered("w")), (0, 1));
 }

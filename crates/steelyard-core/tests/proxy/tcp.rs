@@ -412,6 +412,7 @@ fn each_connection_has_a_record() {
     });
     let expected = Logged {
         vserver: "vs".into(),
+        backup: None,
         service: Some("s2".into()),
         reason: Some("startup round robin"),
         client: ([127, 0, 0, 9], 999).into(),

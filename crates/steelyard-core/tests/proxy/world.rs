@@ -64,6 +64,7 @@ pub struct Sockets {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Logged {
     pub vserver: String,
+    pub backup: Option<String>,
     pub service: Option<String>,
     pub reason: Option<&'static str>,
     pub client: SocketAddr,
@@ -151,6 +152,7 @@ impl Io for Sockets {
     fn log(&mut self, record: &Record<'_>) {
         self.records.push(Logged {
             vserver: record.vserver.name.to_string(),
+            backup: record.backup.map(|backup| backup.name.to_string()),
             service: record.service.map(|service| service.name().to_owned()),
             reason: record.reason.map(|reason| reason.text()),
             client: record.client,
