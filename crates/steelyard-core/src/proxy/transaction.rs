@@ -92,6 +92,8 @@ pub struct Transaction {
     turn: Option<Turn>,
     /// Services that failed for this request.
     tried: Vec<Arc<Service>>,
+    /// Why the last of them was chosen.
+    tried_for: Option<Reason>,
     repeat: Repeat,
     /// It was sent again after a stale connection.
     retried: bool,
@@ -145,7 +147,7 @@ impl Transaction {
 
     /// Why that one was chosen.
     pub fn reason(&self) -> Option<Reason> {
-        self.assigned.as_ref().map(Assigned::reason)
+        self.assigned.as_ref().map(Assigned::reason).or(self.tried_for)
     }
 
     /// How often the request was sent again.
@@ -223,6 +225,7 @@ impl Transaction {
         self.assigned = None;
         self.turn = None;
         self.tried.clear();
+        self.tried_for = None;
         self.retried = false;
         self.retries = 0;
         self.sent_at = None;
@@ -248,6 +251,7 @@ impl Transaction {
 
     fn elsewhere(&mut self, loss: Loss, given: &Given<'_>) -> Next {
         if let Some(assigned) = self.assigned.take() {
+            self.tried_for = Some(assigned.reason());
             self.tried.push(Arc::clone(assigned.service()));
         }
         if self.tried.len() >= given.limits.connect_attempts {

@@ -120,7 +120,7 @@ fn a_request_that_is_tried_again_says_so_and_who_had_it_last() {
     world.data(client, &get("/"));
     world.run(Connects::Refuse(8_001), |request| Act::Answer(echo(request)));
     let logged = only(&mut world);
-    assert_eq!((logged.service.as_deref(), logged.retries), (Some("s1"), 0));
+    assert_eq!((logged.service.as_deref(), logged.reason, logged.retries), (Some("s1"), Some("method"), 0));
     assert_eq!((logged.status, logged.cause), (Some(502), Cause::ConnectFailed));
 }
 
