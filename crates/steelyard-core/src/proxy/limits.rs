@@ -47,6 +47,8 @@ pub struct Limits {
     /// An answer of known length of which at least so many bytes are still to come goes to its client through the kernel
     /// alone. Of one of 64 KiB the first read leaves more than this.
     pub splice_bytes: u64,
+    /// Answers that go so at the same time, for which the worker has pipes; further ones are copied.
+    pub pipes: usize,
     /// Bytes per second at which a client must send a body and take an answer; less than that over the whole of its
     /// `cltTimeout` is as bad as nothing.
     pub slow_bytes_per_s: u64,
@@ -74,6 +76,7 @@ impl Default for Limits {
             head_us: 10 * SECOND_US,
             logged_line_bytes: 0,
             splice_bytes: 48 * 1024,
+            pipes: 1_024,
             slow_bytes_per_s: 256,
         }
     }

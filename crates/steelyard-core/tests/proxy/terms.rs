@@ -204,6 +204,20 @@ fn svr_timeout_bounds_an_answer_and_an_idle_connection() {
     }
 }
 
+#[test]
+fn a_service_that_keeps_no_idle_connection_gets_none() {
+    let mut world = World::new(1);
+    let client = world.client();
+    for _ in 0..2 {
+        world.data(client, &get("/"));
+        world.run(Connects::Succeed, |_| {
+            Act::Answer(b"HTTP/1.1 200 OK\r\nKeep-Alive: timeout=0\r\nContent-Length: 0\r\n\r\n".to_vec())
+        });
+        assert_eq!((world.engine.servers(), world.engine.idle_servers()), (0, 0));
+    }
+    assert_eq!(world.statuses(client), [200, 200]);
+}
+
 /// A second earlier than the service says, so that no request meets its FIN.
 #[test]
 fn h32_how_long_a_service_keeps_its_connection_is_learnt_from_it() {

@@ -55,7 +55,8 @@ pub(super) struct Equipment {
 impl Worker {
     pub fn new(equipment: Equipment) -> io::Result<Worker> {
         let Equipment { limits, clock, post, counters, pulse, log } = equipment;
-        let sockets = Sockets::new(clock, log)?;
+        let mut sockets = Sockets::new(clock, log)?;
+        sockets.limit_pipes(limits.pipes);
         let mailbox = Arc::clone(post.own());
         let data = EventData::new_u64(Source::Mailbox.to_bits());
         epoll::add(sockets.epoll(), &mailbox, data, EventFlags::IN)?;

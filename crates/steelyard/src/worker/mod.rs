@@ -262,12 +262,14 @@ fn raise_descriptor_limit() -> u64 {
 }
 
 /// Every client may need a server-side connection, so clients get half of the descriptors: more would be let in only
-/// to be answered 502.
+/// to be answered 502. An eighth of all is for pipes, of two each.
 fn limits(descriptors: u64, threads: usize) -> Limits {
-    let for_traffic = descriptors.saturating_sub(OWN_DESCRIPTORS) / 2 / threads as u64;
+    let share = descriptors.saturating_sub(OWN_DESCRIPTORS) / threads as u64;
     let defaults = Limits::default();
+    let pipes = defaults.pipes.min((share / 16) as usize);
+    let for_traffic = (share - 2 * pipes as u64) / 2;
     let clients = defaults.clients.min(for_traffic as usize).max(1);
-    Limits { clients, servers: clients, ..defaults }
+    Limits { clients, servers: clients, pipes, ..defaults }
 }
 
 /// What the access log has of a request line, so that its own line is one that a pipe takes whole.

@@ -13,6 +13,7 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, Shutdown};
 use steelyard_core::proxy::io::{Close, ConnId, Gone, Io};
+use steelyard_core::proxy::limits::Limits;
 use steelyard_core::proxy::record::Record;
 use steelyard_core::time::Time;
 
@@ -119,11 +120,16 @@ impl Sockets {
             clients: 0,
             ready: Vec::new(),
             failed: VecDeque::new(),
-            pipes: Pipes::default(),
+            pipes: Pipes::new(Limits::default().pipes),
             lingering: Lingering::default(),
             connecting: Connecting::new(clock),
             log,
         })
+    }
+
+    /// Has no more than so many answers spliced at the same time.
+    pub fn limit_pipes(&mut self, most: usize) {
+        self.pipes.most = most;
     }
 
     /// The worker's epoll instance.

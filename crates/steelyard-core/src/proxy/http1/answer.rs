@@ -311,11 +311,11 @@ impl Session {
             self.count_packets(server, Some(now), cx);
             let terms = self.exchange.transaction.terms();
             let worn = cx.is_worn(server, terms.and_then(|terms| terms.max_requests));
-            if self.exchange.reusable && !worn && left_over == 0 && request_whole {
+            let idle_us = idle_us(terms, self.exchange.server_idle_s);
+            if self.exchange.reusable && !worn && left_over == 0 && request_whole && idle_us > 0 {
                 if self.exchange.server_paused {
                     cx.io.resume(server);
                 }
-                let idle_us = idle_us(terms, self.exchange.server_idle_s);
                 cx.release(server, now, idle_us);
             } else {
                 cx.discard(server, if request_whole { Close::Graceful } else { Close::Reset });

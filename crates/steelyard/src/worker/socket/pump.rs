@@ -28,15 +28,21 @@ struct Pipe {
 }
 
 /// The pipes of one worker: those in use, and empty ones for later.
-#[derive(Default)]
 pub(super) struct Pipes {
     spare: Vec<Pipe>,
     used: usize,
+    /// Of both together.
+    pub most: usize,
 }
 
 impl Pipes {
+    /// None yet, and no more than `most`.
+    pub(super) fn new(most: usize) -> Pipes {
+        Pipes { spare: Vec::new(), used: 0, most }
+    }
+
     fn take(&mut self) -> Option<Pipe> {
-        if self.used >= MOST {
+        if self.used >= self.most {
             return None;
         }
         let pipe = self.spare.pop().or_else(|| Pipe::new().ok())?;
@@ -47,7 +53,7 @@ impl Pipes {
     /// Takes one back; one that is not empty is closed.
     fn give(&mut self, pipe: Pipe, held: usize) {
         self.used -= 1;
-        if held == 0 && self.spare.len() < MOST_SPARE {
+        if held == 0 && self.spare.len() < MOST_SPARE && self.used + self.spare.len() < self.most {
             self.spare.push(pipe);
         }
     }
@@ -226,8 +232,6 @@ impl Sockets {
 const FLAGS: SpliceFlags = SpliceFlags::MOVE.union(SpliceFlags::NONBLOCK);
 /// What a pipe holds.
 const PIPE_BYTES: usize = 256 << 10;
-/// Pipes in use; a further body is copied.
-const MOST: usize = 1024;
 /// Empty ones that are kept.
 const MOST_SPARE: usize = 64;
 /// Fillings of a pipe before others have their turn.

@@ -447,3 +447,13 @@ fn a_paused_client_that_resets_has_its_bytes_delivered_where_they_count() {
         assert_eq!([read(&mut sockets), read(&mut sockets)], ["upload", "<failed>"]);
     }
 }
+
+#[test]
+fn without_a_pipe_nothing_is_spliced() {
+    let (mut sockets, mut service, _client) = both_sides();
+    sockets.limit_pipes(0);
+    assert!(!sockets.splice(ID, CLIENT, 1_000));
+    service.write_all(b"read as ever").unwrap();
+    turn(&mut sockets);
+    assert_eq!(read(&mut sockets), "read as ever");
+}
