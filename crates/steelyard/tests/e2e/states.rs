@@ -469,5 +469,5 @@ fn probed(place: &Place, services: u16, options: &str) -> String {
     text
 }
 
-/// One result suffices either way.
-const QUICK: &str = "-interval 200 MSEC -resptimeout 150 MSEC -retries 1 -downTime 100 MSEC";
+/// One success suffices, and two failures: a busy machine may answer one probe late.
+const QUICK: &str = "-interval 500 MSEC -resptimeout 450 MSEC -retries 2 -downTime 100 MSEC";
