@@ -221,7 +221,14 @@ impl Picker {
         } else {
             hot.end();
         }
-        self.tell_others(position, |watch, at| watch.active_changed(at));
+        // One that has taken over since may have given the service a limit, and somebody may wait there.
+        let is_current = self.slots[position].introduced.load(Ordering::Acquire) >> 1 == hot.generation();
+        self.tell_others(
+            position,
+            |watch, at| {
+                if is_current { watch.active_changed(at) } else { watch.freed(at) }
+            },
+        );
     }
 
     /// Where services have limits: others who wait come first, in turn, then those of this virtual server.

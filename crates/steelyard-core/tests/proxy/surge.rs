@@ -158,6 +158,23 @@ fn a_request_that_waits_after_a_failure_was_sent_again() {
     world.assert_at_rest();
 }
 
+/// Whoever began before there was a limit does not know of those who wait.
+#[test]
+fn a_place_under_a_new_limit_goes_to_who_waits_when_an_old_request_ends() {
+    let mut world = World::new(1);
+    ask(&mut world, 1);
+    let next = world.snapshot.next(&limited(1, 1), &Guards::default(), Time::from_us(world.io.now));
+    world.snapshot = Arc::new(next);
+    world.engine.adopt(Arc::clone(&world.snapshot), &mut world.io);
+    let client = world.client();
+    world.data(client, &get("/later"));
+    assert_eq!(waiting(&world), 1);
+    assert_eq!(answer_one(&mut world).unwrap(), "/0");
+    assert_eq!((waiting(&world), world.services[0].active()), (0, 1), "at once");
+    assert_eq!(answer_one(&mut world).unwrap(), "/later");
+    world.assert_at_rest();
+}
+
 /// `cltTimeout` bounds the wait where it is shorter.
 #[test]
 fn nobody_waits_longer_than_clt_timeout() {

@@ -265,8 +265,12 @@ impl Books {
         account.dispatches.push(dispatch);
         let client = account.client;
         self.refused.retain(|refused| *refused != client);
-        assert!(!self.surge.waits(client), "r{number} goes on although its turn has not come");
-        self.surge.left(client);
+        if self.surge.waits(client) {
+            // Then it is called in this same call of the engine.
+            self.surge.early.push(client);
+        } else {
+            self.surge.left(client);
+        }
         let flow = self.flows.get_mut(&id).unwrap();
         flow.current = Some(number);
         flow.exchanges += 1;

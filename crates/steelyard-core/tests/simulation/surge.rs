@@ -17,6 +17,8 @@ pub struct Surge {
     /// Those who were called, and who was eligible then.
     /// By virtual server how many fewer are known to wait than before an engine's current call.
     pub balance: BTreeMap<u64, i64>,
+    /// Clients that went on in it before it was known that they are called.
+    pub early: Vec<u64>,
     /// Clients that were answered in it, who may have asked for the next thing already.
     pub answered: Vec<u64>,
     /// Virtual servers of whose queue not everything is known, until it is empty.
@@ -50,6 +52,7 @@ impl Surge {
         let overtakes = overtakes && !self.blurred.contains(&vserver.identity);
         assert!(!overtakes, "client {client} is called before those who came first");
         queue.remove(place);
+        self.early.retain(|early| *early != client);
         *self.balance.entry(vserver.identity).or_default() += 1;
         self.called.insert(client, Some(eligible));
     }
@@ -62,6 +65,11 @@ impl Surge {
             *self.balance.entry(*vserver).or_default() += (before - queue.len()) as i64;
         }
         self.called.remove(&client);
+    }
+
+    /// Those who are known to wait there.
+    pub fn waiting(&self, vserver: Named) -> Vec<u64> {
+        self.queues.get(&vserver.identity).into_iter().flatten().map(|waiting| waiting.client).collect()
     }
 
     /// It is not known who waits there.

@@ -58,6 +58,8 @@ impl Simulation {
             net.schedule.note(|| format!("client {client} of v{} is called, for {eligible:?}", at.number));
             books.surge.called(at, client, eligible);
         }
+        let early = &self.shared.books.surge.early;
+        assert!(early.is_empty(), "{early:?} go on although their turn has not come");
     }
 
     fn next_call(&self) -> Option<(usize, u64)> {

@@ -68,9 +68,14 @@ impl Simulation {
                 let up: Vec<usize> =
                     vserver.bindings.iter().map(|b| b.0).filter(|s| books.health.is_up(*s)).collect();
                 assert!(!up.is_empty(), "{} wait at v{number}, and no service is UP", live.waiting());
+                let active = |service: &usize| {
+                    (*service, self.live[service].active(), books.configured[service].max_client)
+                };
                 assert!(
                     vserver.tcp || books.surge.any_tried() || up.iter().all(is_full),
-                    "they wait at v{number} and need not"
+                    "{:?} wait at v{number} and need not: {:?}",
+                    books.surge.waiting(*named),
+                    up.iter().map(active).collect::<Vec<_>>()
                 );
             }
         }
