@@ -28,7 +28,7 @@ use crate::reload::{self, Hangup};
 use crate::report::Report;
 use crate::seal::{Keeper, Storage};
 use crate::state::{Context, Probing, State};
-use crate::upkeep::{Rotation, keep_time};
+use crate::upkeep::{Rotation, Shortage, keep_time};
 use crate::worker::{Clock, Flusher, Workers};
 
 /// What to serve, and how.
@@ -214,10 +214,11 @@ where
     lines.push("ready".to_owned());
     report.out(lines.join("\n"));
     ready.set(true);
+    let mut shortage = Shortage::default();
     let ended = tokio::select! {
         () = signals.next() => Ok(()),
         () = meanwhile(Rc::clone(&state)) => Ok(()),
-        () = keep_time(&state, report) => Ok(()),
+        () = keep_time(&state, report, &mut shortage) => Ok(()),
         () = reload::at_each_hangup(hangup, &state, report) => Ok(()),
         () = rotation.follow(&state) => Ok(()),
         _ = probing => Err(Fault::Probing),
@@ -228,12 +229,13 @@ where
     ));
     tokio::select! {
         () = stop(&state, Duration::from_secs(seconds.into())) => {}
-        () = keep_time(&state, report) => {}
+        () = keep_time(&state, report, &mut shortage) => {}
         () = signals.next() => {}
     }
     state.release_addresses().into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
     if let Some(log) = state.access_log() {
         log.stop();
+        shortage.tell(&state, report);
     }
     ended.map(|()| Some(state))
 }

@@ -15,11 +15,10 @@ use crate::report::Report;
 use crate::state::State;
 
 /// Does what is due, for ever.
-pub async fn keep_time(state: &State, report: &Report) {
+pub async fn keep_time(state: &State, report: &Report, shortage: &mut Shortage) {
     let mut tick = every(TICK);
     let mut second = every(Duration::from_secs(1));
     let mut retry = every(RETRY);
-    let mut shortage = Shortage::default();
     let mut watchdog = state.watchdog();
     loop {
         tokio::select! {
@@ -46,7 +45,7 @@ pub async fn keep_time(state: &State, report: &Report) {
 
 /// What was lost for want of something, as far as it was told.
 #[derive(Default)]
-struct Shortage {
+pub struct Shortage {
     rests: u64,
     dropped: u64,
     /// By service.
@@ -55,7 +54,7 @@ struct Shortage {
 
 impl Shortage {
     /// A line for each kind of loss since the last call.
-    fn tell(&mut self, state: &State, report: &Report) {
+    pub fn tell(&mut self, state: &State, report: &Report) {
         let rests = state.rests();
         if rests > self.rests {
             report.err("steelyard: clients had to wait to be let in: descriptors or memory are short; raise the limit (ulimit -n)");

@@ -178,10 +178,14 @@ fn o03_a_pipe_that_nobody_reads_costs_lines_and_no_traffic() {
 fn o03_a_full_disk_costs_lines_and_no_traffic() {
     let place = Place::new();
     let s1 = TestService::plain(place.service(1));
-    let program = logging(&place, &[&s1], "/dev/full");
+    let mut program = logging(&place, &[&s1], "/dev/full");
     ask(&program, 100);
     wait_for("word of it", || told_dropped(&program) == 100);
     assert!(program.errors().contains("lines of the access log were dropped: no space left on device"));
     ask(&program, 100);
     wait_for("word of the rest", || told_dropped(&program) == 200);
+    ask(&program, 50);
+    program.signal(Signal::TERM);
+    assert_eq!(program.exit_code(), Some(0));
+    assert_eq!(told_dropped(&program), 250, "each told once, those of the end too");
 }
