@@ -22,9 +22,11 @@ struct Service {
 struct Monitor {
     /// True is a success.
     history: Vec<bool>,
-    /// Results before this one count no more: it has come UP since.
+    /// Results before this one count no more: it was DOWN and has come UP since.
     since: usize,
+    /// Neither before enough results.
     up: bool,
+    down: bool,
 }
 
 impl Health {
@@ -51,10 +53,12 @@ impl Health {
         let failed = counted.iter().rev().take(retries).filter(|success| !**success).count();
         let run = monitor.history.iter().rev().take_while(|success| **success).count();
         if !success && failed >= failures {
-            monitor.up = false;
+            (monitor.up, monitor.down) = (false, true);
         } else if success && !monitor.up && run >= successes {
-            monitor.up = true;
-            monitor.since = monitor.history.len();
+            if monitor.down {
+                monitor.since = monitor.history.len();
+            }
+            (monitor.up, monitor.down) = (true, false);
         }
     }
 
