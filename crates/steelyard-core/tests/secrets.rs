@@ -400,3 +400,14 @@ fn forgetting_keeps_a_line_and_no_secret() {
     );
     assert_eq!(print(&reading.config).steelyard_conf, "set system user u ******** -sealed ********\n");
 }
+
+/// A line with a secret is shown on one line; where it is wrong is still told by the lines of the file.
+#[test]
+fn the_place_of_a_mistake_is_that_of_the_file_though_a_secret_is_hidden() {
+    let reading = read(b"add lb monitor m LDAP \\\n -password geheim -bindDN \"x", "ns.conf");
+    assert_eq!(refused(&reading).len(), 1);
+    let place = &reading.refused[0].place;
+    assert_eq!((place.line, place.column), (2, 27), "{}", reading.refused[0]);
+    assert!(reading.lines[0].text.contains(MASK) && !reading.lines[0].text.contains('\n'));
+    assert!(!format!("{:?}{:?}", reading.lines, reading.refused).contains("geheim"));
+}

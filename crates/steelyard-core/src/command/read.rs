@@ -45,6 +45,8 @@ pub struct Line {
     pub text: String,
     /// What came of it.
     pub outcome: Outcome,
+    /// Where its lines end in the file; of a line with a secret `text` no longer tells.
+    ends: text::Ends,
 }
 
 /// What came of a command. Columns are counted in characters from 1 and go on over line ends inside the command:
@@ -130,7 +132,7 @@ pub fn read_files(files: Files<'_>, seal: &dyn Seal) -> Reading {
         Ok(lines) => lines.for_each(|line| reader.line(line)),
         Err(refusal) => {
             let outcome = Outcome::Refused { column: 1, refusal };
-            reader.lines.push(Line { number: 1, text: String::new(), outcome });
+            reader.lines.push(Line { number: 1, text: String::new(), outcome, ends: text::Ends::default() });
         }
     }
     let (mut reading, beside) = reader.finish(files.ns_conf.name);
@@ -183,7 +185,7 @@ pub fn run_line(config: &mut Config, line: &str) -> Result<Option<Done>, (Refusa
 impl Line {
     /// Line and column of a column that [`Outcome`] gives.
     pub fn place(&self, column: usize) -> (usize, usize) {
-        text::place(&self.text, self.number, column)
+        self.ends.place(self.number, column)
     }
 }
 
@@ -242,6 +244,7 @@ impl<'s> Reader<'s> {
 
     fn line(&mut self, line: LogicalLine<'_>) {
         let text = line.text().into_owned();
+        let ends = text::Ends::of(&text);
         let (mut parsed, mut kept, mut masked, mut added) = (None, None, None, None);
         let outcome = match line.content {
             Content::Comment => return self.comment(line.number, text),
@@ -286,7 +289,7 @@ impl<'s> Reader<'s> {
             Some(masked) => hide(masked, text, kept),
             None => (text, kept, None),
         };
-        self.lines.push(Line { number: line.number, text, outcome });
+        self.lines.push(Line { number: line.number, text, outcome, ends });
         self.seen.push(Seen::Line { index, kept, whole });
         if let Some((parsed, tries)) = parsed {
             self.run(VecDeque::from([Waiting { line: index, parsed, tries }]));
@@ -315,7 +318,8 @@ impl<'s> Reader<'s> {
             Some(entry) => Some(Outcome::Kept { class: entry.class, effect: entry.effect }),
             None => None,
         };
-        self.lines.extend(outcome.map(|outcome| Line { number, text: text.clone(), outcome }));
+        let ends = text::Ends::of(&text);
+        self.lines.extend(outcome.map(|outcome| Line { number, text: text.clone(), outcome, ends }));
         let text = shown.to_owned();
         self.seen.push(Seen::Item(match (entry, class) {
             (Some(Entry { class, rank, .. }), _) if class.is_live() => {

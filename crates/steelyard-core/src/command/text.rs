@@ -63,11 +63,28 @@ impl LogicalLine<'_> {
 
 /// Line and column of a place in a logical line that begins in line `number`. Columns of words count on over line ends.
 pub(super) fn place(text: &str, number: usize, column: usize) -> (usize, usize) {
-    let (mut line, mut begins) = (number, 0);
-    for (index, _) in text.chars().take(column - column.min(1)).enumerate().filter(|(_, c)| *c == '\n') {
-        (line, begins) = (line + 1, index + 1);
+    Ends::of(text).place(number, column)
+}
+
+/// Where the lines end that a logical line has: in most there is one, and nothing to hold.
+#[derive(Default, Debug)]
+pub(super) struct Ends(Box<[usize]>);
+
+impl Ends {
+    /// Those of a logical line.
+    pub fn of(text: &str) -> Ends {
+        if !text.contains('\n') {
+            return Ends::default();
+        }
+        Ends(text.chars().enumerate().filter(|(_, c)| *c == '\n').map(|(index, _)| index + 1).collect())
     }
-    (line, column - begins)
+
+    /// See [`place`].
+    pub fn place(&self, number: usize, column: usize) -> (usize, usize) {
+        let before = self.0.partition_point(|end| *end < column);
+        let begins = before.checked_sub(1).map_or(0, |last| self.0[last]);
+        (number + before, column - begins)
+    }
 }
 
 /// The logical lines of a file in UTF-8, with or without a byte order mark.
