@@ -66,7 +66,9 @@ impl Snapshot {
         for vserver in by_state::backups_first(config) {
             let name = vserver.name.to_ascii_lowercase();
             let Some(setup) = setups.remove(&name) else { continue };
-            let (before, rebuild) = (self.vserver(&name), rebuilt.contains(&name));
+            // Of another protocol it is another one: sessions of the one cannot go on at the other.
+            let is_same = |before: &&Arc<VirtualServer>| before.protocol == protocol(vserver.service_type);
+            let (before, rebuild) = (self.vserver(&name).filter(is_same), rebuilt.contains(&name));
             let by_state = by_state::of(vserver, &next.vservers);
             let parts = (
                 address(vserver, &self.placement),
@@ -236,7 +238,7 @@ impl Snapshot {
             vserver.picker.bound();
         }
         for (name, gone) in &before.vservers {
-            if !self.vservers.contains_key(name) {
+            if !self.vservers.get(name).is_some_and(|v| Arc::ptr_eq(&v.seat, &gone.seat)) {
                 gone.seat.clear();
             }
         }

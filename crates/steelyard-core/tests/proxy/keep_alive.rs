@@ -7,6 +7,7 @@ use steelyard_core::proxy::io::Close;
 use steelyard_core::proxy::limits::Limits;
 use steelyard_core::time::Time;
 
+use crate::tcp::tcp_config;
 use crate::world::{Act, Connects, World, config, echo, get};
 
 #[test]
@@ -236,6 +237,22 @@ fn a_removed_virtual_server_ends_its_sessions_after_their_transactions() {
     assert!(world.out(busy).contains("Connection: close\r\n"));
     assert!(!world.is_open(busy));
     world.assert_at_rest();
+}
+
+/// `rm` and `add` under one name in one reload: no session goes on at the other, and no choice is sent on to it.
+#[test]
+fn a_name_with_another_protocol_is_another_virtual_server() {
+    let mut world = World::new(1);
+    let client = world.client();
+    world.data(client, &get("/"));
+    world.serve();
+    let old = Arc::clone(world.snapshot.vserver("vs").unwrap());
+    let other = tcp_config(1, "", "");
+    let next = Arc::new(world.snapshot.next(&other, &Guards::default(), Time::from_us(world.io.now)));
+    world.engine.adopt(Arc::clone(&next), &mut world.io);
+    assert!(!world.is_open(client), "an idle session ends");
+    assert!(!Arc::ptr_eq(&old.live, &next.vserver("vs").unwrap().live), "its counters begin anew");
+    assert!(old.picker.pick(Time::from_us(world.io.now), &[]).is_none());
 }
 
 #[test]

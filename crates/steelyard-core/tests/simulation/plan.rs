@@ -144,10 +144,11 @@ impl Plan {
         }
     }
 
-    /// A name that `before` had is the same virtual server: nobody saw it gone.
+    /// A name that `before` had for the same protocol is the same virtual server: nobody saw it gone.
     pub fn succeed(&mut self, before: &Plan) {
         for (number, vserver) in &mut self.vservers {
-            vserver.identity = before.vservers.get(number).map_or(vserver.identity, |old| old.identity);
+            let same = before.vservers.get(number).filter(|old| old.tcp == vserver.tcp);
+            vserver.identity = same.map_or(vserver.identity, |old| old.identity);
         }
     }
 
