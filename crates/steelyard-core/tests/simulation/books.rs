@@ -4,7 +4,7 @@
 //! The hard question is when a transaction ends: when the last byte of the answer, which the service knows, has been
 //! given to the engine, or when the connection ends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use steelyard_core::proxy::record::Record;
 
@@ -46,6 +46,9 @@ pub struct Books {
     pub limited: bool,
     /// What each worker has adopted last.
     pub adopted: Vec<Plan>,
+    /// Virtual servers that had nobody when their present choice took over, of which a worker has not heard: what it has
+    /// does not change any more.
+    pub was_empty: Vec<BTreeSet<u64>>,
     pub health: Health,
     pub requests: Vec<Account>,
     pub answers: Vec<Answer>,
@@ -163,6 +166,7 @@ impl Books {
             loosest: BTreeMap::new(),
             limited: false,
             adopted: vec![Plan::default(); workers],
+            was_empty: vec![BTreeSet::new(); workers],
             health,
             requests: Vec::new(),
             answers: Vec::new(),
@@ -187,8 +191,21 @@ impl Books {
         bound.iter().map(|b| b.0).filter(|service| self.health.is_up(*service)).collect()
     }
 
+    /// Another configuration is published.
+    pub fn note_empty(&mut self) {
+        for worker in 0..self.adopted.len() {
+            let vservers: Vec<Named> = self.adopted[worker].named().collect();
+            let empty = vservers.into_iter().filter(|v| self.has_nobody(*v, worker)).map(|v| v.identity);
+            let empty: Vec<u64> = empty.collect();
+            self.was_empty[worker].extend(empty);
+        }
+    }
+
     /// Has it nobody to give work to, by what is configured or by what a worker has heard of it so far?
     pub fn has_nobody(&self, vserver: Named, worker: usize) -> bool {
+        if self.was_empty[worker].contains(&vserver.identity) {
+            return true;
+        }
         let serves = |v: &Vserver| v.enabled && v.bindings.iter().any(|b| self.health.is_up(b.0));
         ![&self.adopted[worker], &self.plan].iter().all(|plan| vserver.of(plan).is_some_and(serves))
     }

@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use steelyard_core::command;
 use steelyard_core::config::Config;
 
+use crate::books::Named;
 use crate::random::Random;
 
 /// A configuration as the operator thinks of it.
@@ -150,6 +151,11 @@ impl Plan {
             let same = before.vservers.get(number).filter(|old| old.tcp == vserver.tcp);
             vserver.identity = same.map_or(vserver.identity, |old| old.identity);
         }
+    }
+
+    /// Its virtual servers.
+    pub fn named(&self) -> impl Iterator<Item = Named> {
+        self.vservers.iter().map(|(number, vserver)| Named { number: *number, identity: vserver.identity })
     }
 
     /// The configuration that its file makes.

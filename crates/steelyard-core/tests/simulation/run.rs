@@ -304,6 +304,7 @@ impl Simulation {
                 self.services.set_mood(*number, Mood::Serving(2_000), &mut self.shared);
             }
         }
+        self.shared.books.note_empty();
         self.shared.books.plan = plan.clone();
         self.shared.books.configured.extend(&plan.services);
         for (number, service) in &plan.services {
@@ -329,6 +330,7 @@ impl Simulation {
     fn read_mail(&mut self, worker: usize) {
         for (snapshot, plan) in std::mem::take(&mut self.mail[worker]) {
             self.shared.books.adopted[worker] = plan;
+            self.shared.books.was_empty[worker].clear();
             self.engine(worker, None, |engine, sockets| engine.adopt(snapshot, sockets));
         }
     }
