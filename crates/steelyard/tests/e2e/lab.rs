@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use libtest_mimic::Trial;
 
@@ -23,6 +24,7 @@ pub fn trials() -> Vec<Trial> {
 /// Every HTTP and TCP virtual server with an address in every file of the corpus answers; every other one is listed.
 fn every_virtual_server_of_the_corpus_answers_or_is_named() {
     let Some(files) = corpus() else { return };
+    let _addresses = addresses_of_the_corpus();
     let place = Place::new();
     let (mut answered, mut named, mut refused, mut missing) = (0, 0, 0, Vec::new());
     for (file, bytes) in files {
@@ -91,6 +93,7 @@ fn what_is_guarded_disabled_or_assumed_is_told() {
 /// Each line that the README shows of a file of the corpus is one that the lab prints of it, in that order.
 fn the_readme_shows_what_it_prints() {
     let Some(files) = corpus() else { return };
+    let _addresses = addresses_of_the_corpus();
     let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
     let section = readme.split_once("steelyard lab ns.conf").unwrap().1.split_once("\n## ").unwrap().0;
     let blocks: Vec<&str> = section.split("```").skip(1).step_by(2).collect();
@@ -109,6 +112,12 @@ fn the_readme_shows_what_it_prints() {
             assert!(printed.any(|p| p == line), "{name}: not printed, or not in this order: {line}");
         }
     }
+}
+
+/// A file's virtual servers have the same addresses in every lab, so two tests that run the same files take turns.
+fn addresses_of_the_corpus() -> MutexGuard<'static, ()> {
+    static IN_USE: Mutex<()> = Mutex::new(());
+    IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Name, type and address of each, read without the program's reader.
