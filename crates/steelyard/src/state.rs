@@ -184,7 +184,7 @@ impl State {
             return Err(failures.iter().map(not_open).collect());
         }
         let snapshot = Arc::new(self.snapshot().next(&config, &guards, self.clock.now()));
-        self.addresses.tell_sources(&config, &snapshot);
+        self.tell_sources(&config, &snapshot);
         let enabled = switched.enabled_vservers.iter().filter_map(|name| snapshot.vserver(name));
         enabled.for_each(|vserver| vserver.permit_return());
         self.prober.reconfigure(self.probing.of(targets(
@@ -241,8 +241,15 @@ impl State {
             }
         }
         let said = self.addresses.settle(&all, serving.then_some(&served));
-        self.addresses.tell_sources(config, snapshot);
+        self.tell_sources(config, snapshot);
         said
+    }
+
+    /// Tells services where connections to them leave from. Simulated ones are on loopback, which nothing leaves.
+    fn tell_sources(&self, config: &Config, snapshot: &Snapshot) {
+        if self.probing == Probing::AsConfigured {
+            self.addresses.tell_sources(config, snapshot);
+        }
     }
 
     /// A line for each address that connections should leave from, that this host lacks and that was not told yet.

@@ -18,6 +18,7 @@ pub fn trials() -> Vec<Trial> {
         services_of_the_file_answer_and_decisions_can_be_explained,
         what_is_guarded_disabled_or_assumed_is_told,
         the_readme_shows_what_it_prints,
+        source_addresses_are_not_tried,
     ]
 }
 
@@ -88,6 +89,18 @@ fn what_is_guarded_disabled_or_assumed_is_told() {
     assert!(line("off").contains("OUT OF SERVICE: disabled"));
     assert!(line("Features that the file uses").ends_with("are on: LB."));
     assert_eq!(Client::connect("127.202.7.1:28091".parse().unwrap()).get("/").status(), 200);
+}
+
+/// This machine has the file's source address or lacks it: neither is of interest, for nothing leaves it.
+fn source_addresses_are_not_tried() {
+    let place = Place::new();
+    let lab = Program::lab(
+        &place,
+        "add netProfile p -srcIP 198.51.100.7\nadd service s1 198.51.100.11 HTTP 80 -netProfile p\n\
+         add lb vserver v HTTP 10.203.7.1 28092\nbind lb vserver v s1\n",
+    );
+    assert_eq!(Client::connect("127.203.7.1:28092".parse().unwrap()).get("/").status(), 200);
+    assert_eq!(lab.errors(), "");
 }
 
 /// Each line that the README shows of a file of the corpus is one that the lab prints of it, in that order.
