@@ -20,6 +20,7 @@ mod read;
 mod reload;
 mod report;
 mod run;
+mod save;
 mod seal;
 mod simulated;
 mod state;

@@ -15,6 +15,7 @@ use zeroize::Zeroizing;
 
 use crate::fault::{Fault, reason};
 use crate::run::OnFailure;
+use crate::save;
 use crate::seal::{Keeper, is_open_to_others};
 
 /// Where a configuration comes from, and how it is to be read; the same at the start and at each reload.
@@ -30,16 +31,42 @@ pub struct Source {
     pub assume_features: bool,
     /// What a refused line leads to.
     pub on_failure: OnFailure,
+    /// What a file that is not there leads to.
+    pub absent: Absent,
+}
+
+/// What it means that there is no configuration file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Absent {
+    /// A mistake: the operator named it.
+    Mistake,
+    /// Nothing was saved yet.
+    Empty,
 }
 
 impl Source {
+    /// The files that it is saved to.
+    pub fn files(&self) -> save::Files {
+        save::Files::new(&self.path)
+    }
+
+    /// Puts into place what a save that was interrupted left waiting.
+    pub fn finish_saving(&self) {
+        if let Ok(ns_conf) = file(&self.path) {
+            self.files().finish(&ns_conf);
+        }
+    }
+
     /// Reads the files as they are now.
     ///
     /// # Errors
     /// [`Fault::Unreadable`], [`Fault::Secrets`], and [`Fault::Refused`] if a refused line is not to be accepted.
     pub fn load(&self) -> Result<Loaded, Fault> {
-        let ns_conf = file(&self.path)?;
-        let beside = self.path.with_file_name(BESIDE);
+        let ns_conf = match self.absent {
+            Absent::Mistake => file(&self.path)?,
+            Absent::Empty => optional(&self.path)?.unwrap_or_default(),
+        };
+        let beside = self.files().beside(&ns_conf);
         let steelyard_conf = optional(&beside)?;
         let secrets = self.secrets.as_deref().map(secrets).transpose()?;
         let names = [&self.path, &beside, self.secrets.as_ref().unwrap_or(&self.path)];
@@ -89,7 +116,8 @@ impl Loaded {
 /// # Errors
 /// [`Fault::Unreadable`].
 pub fn reading(path: &Path) -> Result<Reading, Fault> {
-    let (ns_conf, beside) = (file(path)?, path.with_file_name(BESIDE));
+    let ns_conf = file(path)?;
+    let beside = save::Files::new(path).beside(&ns_conf);
     let steelyard_conf = optional(&beside)?;
     let [ns_conf_name, beside_name] = [path, &beside].map(|path| path.display().to_string());
     let named = |text, name| command::File { text, name };
@@ -183,6 +211,4 @@ fn bytes(file: File) -> Result<Zeroizing<Vec<u8>>, String> {
     }
 }
 
-/// The file that this program saves beside an `ns.conf`.
-const BESIDE: &str = "steelyard.conf";
 const LARGEST: u64 = 64 << 20;

@@ -58,6 +58,7 @@ async fn reload(source: &Source, state: &State, report: &Report) -> Result<(), F
     let said = loaded.said();
     let Replaced { changes, lines } =
         state.replace(loaded.config, &loaded.switched, source.on_failure).map_err(Fault::NotOpened)?;
+    state.note_saved();
     let lines = lines.into_iter().map(|line| format!("steelyard: {line}"));
     let problems: Vec<String> = said.into_iter().chain(lines).collect();
     if !problems.is_empty() {

@@ -21,9 +21,10 @@ use crate::addresses::{self, Addresses, Vip};
 use crate::expose::Exposed;
 use crate::fault::Fault;
 use crate::listing;
-use crate::nitro;
+use crate::nitro::host::HostSocket;
+use crate::nitro::{self, Listener};
 use crate::probe::Prober;
-use crate::read::Source;
+use crate::read::{Absent, Source};
 use crate::reload::{self, Hangup};
 use crate::report::Report;
 use crate::seal::{Keeper, Storage};
@@ -34,10 +35,12 @@ use crate::worker::{Clock, Flusher, Workers};
 /// What to serve, and how.
 #[derive(clap::Args)]
 pub struct RunArgs {
-    /// Configuration: a NetScaler's ns.conf.
+    /// Configuration: a NetScaler's ns.conf. It is also what a save replaces. Without this option that is ns.conf in the
+    /// data directory, and nothing is configured until there is one.
     #[arg(long, value_name = "FILE")]
-    config: PathBuf,
-    /// Directory of what the program keeps: the key that secrets are sealed with. Made when it is first needed.
+    config: Option<PathBuf>,
+    /// Directory of what the program keeps: the saved configuration, the key that secrets are sealed with, the socket
+    /// nitro.sock by which its owner changes the running configuration.
     #[arg(long, value_name = "DIRECTORY", default_value = "./steelyard-data")]
     data: PathBuf,
     /// Secrets that the appliance had encrypted, in lines such as "set lb monitor m LDAP -password x". Nobody else may be
@@ -92,8 +95,10 @@ pub struct Plan {
     pub vip: Vip,
     /// Which virtual servers are opened whatever guards them.
     pub exposed: Exposed,
-    /// Where to read it again when SIGHUP comes.
+    /// Where to save it, and to read it again when SIGHUP comes.
     pub source: Option<Source>,
+    /// The directory of the socket by which it can be changed.
+    pub data: Option<PathBuf>,
     /// Where each transaction is written down, if anywhere.
     pub access_log: Option<Output>,
     /// How long a stop waits for transactions in progress.
@@ -170,7 +175,7 @@ where
 {
     let mut signals = Signals::new()?;
     let addresses = Addresses::open(plan.vip)?;
-    let hangup = plan.source.map(Hangup::new).transpose()?;
+    let hangup = plan.source.clone().map(Hangup::new).transpose()?;
     let rotation = Rotation::new()?;
     let listener =
         nitro::listen(plan.nitro).await.map_err(|error| Fault::Management { address: plan.nitro, error })?;
@@ -181,6 +186,7 @@ where
     let workers = Workers::start(plan.threads, clock, sinks)
         .map_err(|error| Fault::System { what: "start a worker", error })?;
     let ready = Rc::new(Cell::new(false));
+    let mut host_socket = None;
     let (prober, probing) = start_prober(clock, report, &ready, workers.flusher());
     let (placement, probed, listing) = match plan.stage {
         Stage::Site => (Placement::default(), Probing::AsConfigured, None),
@@ -197,9 +203,19 @@ where
             placement,
             probing: probed,
             log,
+            source: plan.source,
         },
     ));
-    spawn_local(nitro::serve(listener, Rc::clone(&state)));
+    spawn_local(nitro::serve(Listener::Port(listener), nitro::Door::port(&state)));
+    if let Some(data) = plan.data {
+        match HostSocket::open(&data) {
+            Ok((listener, socket)) => {
+                host_socket = Some(socket);
+                spawn_local(nitro::serve(Listener::Socket(listener), nitro::Door::host(&state, report)));
+            }
+            Err(line) => report.err(format!("steelyard: {line}")),
+        }
+    }
     tokio::select! {
         () = prober.first_results(FIRST_RESULTS.min(state.longest_probe() + SPARE)) => {}
         () = signals.next() => return Ok(None),
@@ -237,6 +253,7 @@ where
         log.stop();
         shortage.tell(&state, report);
     }
+    drop(host_socket);
     ended.map(|()| Some(state))
 }
 
@@ -286,6 +303,7 @@ async fn probe_only(plan: Plan, report: &Report) -> Result<(), Fault> {
         placement: Placement::default(),
         probing: Probing::AsConfigured,
         log: None,
+        source: None,
     };
     let state = State::new(plan.config, context);
     tokio::select! {
@@ -310,13 +328,21 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
     // What only probes saves nothing.
     let storage = if args.no_listen { Storage::Memory } else { Storage::Disk };
     let key = Keeper::new(&args.data, storage);
+    let (path, absent) = match &args.config {
+        Some(path) => (path.clone(), Absent::Mistake),
+        None => (args.data.join(NS_CONF), Absent::Empty),
+    };
     let source = Source {
-        path: args.config.clone(),
+        path: path.clone(),
         secrets: args.secrets.clone(),
         key: key.clone(),
         assume_features: args.assume_features,
         on_failure,
+        absent,
     };
+    if !args.no_listen {
+        source.finish_saving();
+    }
     let loaded = source.load()?;
     let said = loaded.said();
     if !said.is_empty() {
@@ -326,7 +352,7 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
     let access_log = args.access_log.as_deref().filter(|_| !args.no_listen).map(open_log).transpose()?;
     Ok(Plan {
         config: loaded.config,
-        origin: args.config.display().to_string(),
+        origin: path.display().to_string(),
         nitro: args.nitro,
         threads: args.threads.map_or_else(cores, usize::from),
         on_failure,
@@ -334,6 +360,7 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
         vip: args.vip.clone(),
         exposed,
         source: Some(source),
+        data: Some(args.data.clone()),
         access_log,
         drain_seconds: args.drain_seconds,
         stage: Stage::Site,
@@ -405,6 +432,8 @@ fn seed() -> u64 {
     u64::from(std::process::id()) ^ wall.map_or(0, |t| t.as_micros() as u64)
 }
 
+/// The saved configuration in the data directory.
+const NS_CONF: &str = "ns.conf";
 const AGAIN: &str = "; tried again every 5 s";
 /// How long a stop waits unless it is said.
 pub const DRAIN_SECONDS: u32 = 30;

@@ -56,6 +56,8 @@ mod addresses;
 mod bad_input;
 #[path = "e2e/bandwidth.rs"]
 mod bandwidth;
+#[path = "e2e/changing.rs"]
+mod changing;
 #[path = "e2e/check.rs"]
 mod check;
 #[path = "e2e/choosing.rs"]
@@ -104,6 +106,8 @@ mod program;
 mod relaying;
 #[path = "e2e/reloading.rs"]
 mod reloading;
+#[path = "e2e/saving.rs"]
+mod saving;
 #[path = "e2e/secrets.rs"]
 mod secrets;
 #[path = "e2e/selection.rs"]
@@ -151,6 +155,8 @@ fn main() -> std::process::ExitCode {
     trials.extend(exposure::trials());
     trials.extend(states::trials());
     trials.extend(selection::trials());
+    trials.extend(changing::trials());
+    trials.extend(saving::trials());
     trials.extend(secrets::trials());
     trials.extend(measured::trials());
     trials.extend(choosing::trials());

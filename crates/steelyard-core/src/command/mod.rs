@@ -34,7 +34,7 @@ mod vocabulary;
 mod wording;
 mod words;
 
-pub use apply::{Done, Warning, apply};
+pub use apply::{Done, Level, Warning, apply, clear};
 pub use guard::guards;
 pub use help::usage;
 pub use parse::{Parsed, parse};

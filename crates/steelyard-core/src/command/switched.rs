@@ -29,6 +29,13 @@ impl Switched {
         switched
     }
 
+    /// The same of commands.
+    pub fn by_commands(commands: &[Command]) -> Switched {
+        let mut switched = Switched::default();
+        commands.iter().for_each(|command| switched.note(command));
+        switched
+    }
+
     fn note(&mut self, command: &Command) {
         match (command.verb(), command.object()) {
             (Verb::Enable, Object::LbVserver) => {

@@ -74,6 +74,7 @@ fn demonstrate(args: &DemoArgs, report: &Report) -> Result<(), Fault> {
         vip: Vip::Host,
         exposed: Exposed::default(),
         source: None,
+        data: None,
         access_log: None,
         drain_seconds: DRAIN_SECONDS,
         stage: Stage::Site,

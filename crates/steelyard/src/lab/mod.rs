@@ -21,7 +21,7 @@ use crate::expose::Exposed;
 use crate::fault::Fault;
 use crate::listing::quoted;
 use crate::nitro::rates::Counts;
-use crate::read::Source;
+use crate::read::{Absent, Source};
 use crate::report::Report;
 use crate::run::{DRAIN_SECONDS, OnFailure, Plan, Stage, on_control_thread, serve};
 use crate::seal::Keeper;
@@ -65,6 +65,7 @@ fn rehearse(args: &LabArgs, report: &Report) -> Result<(), Fault> {
         key: key.clone(),
         assume_features: true,
         on_failure: OnFailure::ServeTheRest,
+        absent: Absent::Mistake,
     };
     let loaded = source.load()?;
     let refused = |error| Fault::System { what: "listen for the services on loopback", error };
@@ -85,6 +86,7 @@ fn rehearse(args: &LabArgs, report: &Report) -> Result<(), Fault> {
         vip: Vip::Host,
         exposed: Exposed::All,
         source: None,
+        data: None,
         access_log: None,
         drain_seconds: DRAIN_SECONDS,
         stage: Stage::Lab {

@@ -1,10 +1,14 @@
-//! The management port: NITRO's statistics, read-only, the decisions behind `steelyard explain`, and `/metrics`.
+//! The management doors: NITRO, the decisions behind `steelyard explain`, and `/metrics`.
 //!
 //! Owns the HTTP side: limits, paths, envelope, status and reason phrase (`spec/nitro.md` 1, 3, 4, 6). What a figure
-//! means is `stat`'s business. Never changes anything. There are no users yet, hence two guards: only a loopback
-//! address is served, and a request that a foreign web page had a browser make is refused.
+//! means is `stat`'s business, what a change is `change`'s. There are no users yet, hence three guards: only a loopback
+//! address is served, a request that a foreign web page had a browser make is refused, and the configuration is shown
+//! and changed by the socket in the data directory alone, which only its owner can reach.
 
+mod change;
+pub mod host;
 pub mod rates;
+mod shown;
 mod stat;
 
 use std::convert::Infallible;
@@ -14,9 +18,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
+use hyper::ext::ReasonPhrase;
 use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, HOST, HeaderValue};
+use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -24,12 +30,15 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Value, json};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_local;
 
 use crate::explain;
+use crate::fault::Fault;
 use crate::metrics;
+use crate::report::Report;
 use crate::state::State;
 
 /// Opens the management address.
@@ -40,29 +49,68 @@ pub async fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::bind(address).await
 }
 
+/// Where clients come in.
+pub enum Listener {
+    /// The management address.
+    Port(TcpListener),
+    /// The socket in the data directory.
+    Socket(UnixListener),
+}
+
+/// What is answered to those who come in there.
+#[derive(Clone)]
+pub struct Door {
+    state: Rc<State>,
+    /// Where is told what changes lead to; only the program's owner has this.
+    owner: Option<Report>,
+}
+
+impl Door {
+    /// For anybody on this host.
+    pub fn port(state: &Rc<State>) -> Door {
+        Door { state: Rc::clone(state), owner: None }
+    }
+
+    /// For the program's owner.
+    pub fn host(state: &Rc<State>, report: &Report) -> Door {
+        Door { state: Rc::clone(state), owner: Some(report.clone()) }
+    }
+}
+
 /// Answers for ever. At most [`CONNECTIONS`] clients at one time; more wait in the listener's queue.
-pub async fn serve(listener: TcpListener, state: Rc<State>) {
+pub async fn serve(listener: Listener, door: Door) {
     let room = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
         let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                let state = Rc::clone(&state);
-                spawn_local(async move {
-                    let _permit = permit;
-                    converse(stream, state).await;
-                });
+        let accepted = match &listener {
+            Listener::Port(listener) => {
+                listener.accept().await.map(|(stream, _)| spawn(stream, &door, permit))
             }
+            Listener::Socket(listener) => listener.accept().await.map(|(stream, _)| {
+                if host::is_owner(&stream) {
+                    spawn(stream, &door, permit);
+                }
+            }),
+        };
+        if accepted.is_err() {
             // Out of descriptors, most likely: accept would fail again at once.
-            Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+            tokio::time::sleep(ACCEPT_PAUSE).await;
         }
     }
 }
 
-async fn converse(stream: TcpStream, state: Rc<State>) {
+fn spawn(stream: impl AsyncRead + AsyncWrite + Unpin + 'static, door: &Door, permit: OwnedSemaphorePermit) {
+    let door = door.clone();
+    spawn_local(async move {
+        let _permit = permit;
+        converse(stream, door).await;
+    });
+}
+
+async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin, door: Door) {
     let answer = service_fn(move |request: Request<Incoming>| {
-        let state = Rc::clone(&state);
-        async move { Ok::<_, Infallible>(respond(&request, &state).await) }
+        let door = door.clone();
+        async move { Ok::<_, Infallible>(respond(request, &door).await) }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -73,31 +121,72 @@ async fn converse(stream: TcpStream, state: Rc<State>) {
     let _ = tokio::time::timeout(CONNECTION_TIME, served).await;
 }
 
-async fn respond(request: &Request<Incoming>, state: &State) -> Response<Full<Bytes>> {
-    let reply = if foreign(request) {
-        Reply::error(StatusCode::FORBIDDEN, 257, "Operation not permitted")
-    } else if request.method() == Method::GET && request.uri().path() == "/metrics" {
-        figures(state).await
-    } else {
-        route(request.method(), request.uri().path(), request.uri().query(), state)
+async fn respond(request: Request<Incoming>, door: &Door) -> Response<Full<Bytes>> {
+    let (head, body) = request.into_parts();
+    let (path, query) = (head.uri.path(), head.uri.query());
+    let segments: Vec<&str> = path.split('/').filter(|s| !s.is_empty()).collect();
+    let mut unread = head.method != Method::GET;
+    let reply = match (&*segments, &door.owner) {
+        _ if foreign(&head, door) => Reply::error(StatusCode::FORBIDDEN, 257, "Operation not permitted"),
+        (["metrics"], _) if head.method == Method::GET => figures(&door.state).await,
+        (["nitro", "v1", "config", ..], None) => Reply::error(StatusCode::FORBIDDEN, 257, BY_THE_SOCKET),
+        (["nitro", "v1", "config", object, ..], Some(_)) if head.method == Method::GET => {
+            shown::answer(&decode_id(object), &door.state).await
+        }
+        (["nitro", "v1", "config", segments @ ..], Some(report)) => match whole(body).await {
+            Err(reply) => reply,
+            Ok(body) => {
+                unread = false;
+                let asked = change::Asked { method: &head.method, segments, query, body: &body };
+                change::answer(&asked, &door.state, report).await
+            }
+        },
+        _ => route(&head.method, &segments, query, &door.state),
     };
     let mut response = Response::new(Full::new(Bytes::from(reply.body)));
     *response.status_mut() = reply.status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(reply.content_type));
+    if let Some(phrase) = phrase(reply.status) {
+        response.extensions_mut().insert(ReasonPhrase::from_static(phrase));
+    }
+    if let Some(warning) = reply.warning.and_then(|text| HeaderValue::from_str(&text).ok()) {
+        response.headers_mut().insert("x-nitro-warning", warning);
+    }
     if reply.status == StatusCode::METHOD_NOT_ALLOWED {
         response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET"));
     }
-    if request.method() != Method::GET {
+    if unread {
         // The body is not read, so that the connection cannot be used again.
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     response
 }
 
-fn route(method: &Method, path: &str, query: Option<&str>, state: &State) -> Reply {
-    let segments: Vec<&str> = path.split('/').filter(|s| !s.is_empty()).collect();
+/// The whole body, in bounded time and room.
+async fn whole(body: Incoming) -> Result<Bytes, Reply> {
+    let reading = Limited::new(body, MAX_BODY).collect();
+    match tokio::time::timeout(BODY_TIMEOUT, reading).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(_)) => {
+            let text = format!("Invalid JSON input [at most {} MiB]", MAX_BODY >> 20);
+            Err(Reply::error(StatusCode::BAD_REQUEST, 1233, &text))
+        }
+        Err(_) => Err(Reply::error(StatusCode::BAD_REQUEST, 1233, "Invalid JSON input [it does not end]")),
+    }
+}
+
+/// What clients compare letter for letter (`spec/nitro.md` 1).
+fn phrase(status: StatusCode) -> Option<&'static [u8]> {
+    match status.as_u16() {
+        599 => Some(b"Netscaler specific error"),
+        209 => Some(b"Netscaler specific warning"),
+        _ => None,
+    }
+}
+
+fn route(method: &Method, segments: &[&str], query: Option<&str>, state: &State) -> Reply {
     let get = |answer: &dyn Fn() -> Reply| if method == Method::GET { answer() } else { Reply::wrong_verb() };
-    match segments.as_slice() {
+    match segments {
         ["nitro", "v1", "stat", "lbvserver"] => get(&|| Reply::list("lbvserver", stat::lbvservers(state))),
         ["nitro", "v1", "stat", "service"] => get(&|| Reply::list("service", stat::services(state))),
         ["nitro", "v1", "stat", "lbvserver", id] => {
@@ -106,10 +195,7 @@ fn route(method: &Method, path: &str, query: Option<&str>, state: &State) -> Rep
         ["nitro", "v1", "stat", "service", id] => get(&|| one("service", id, |n| stat::service(state, n))),
         ["metrics"] => Reply::wrong_verb(),
         ["steelyard", "v1", "explain", id] => get(&|| decisions(id, query, state)),
-        ["nitro", "v1", "stat" | "config", object, ..] => {
-            let text = format!("Invalid object name [{}]", decode_id(object));
-            Reply::error(StatusCode::NOT_FOUND, 1232, &text)
-        }
+        ["nitro", "v1", "stat", object, ..] => Reply::no_object(&decode_id(object)),
         _ => Reply::error(StatusCode::NOT_FOUND, 1232, "Invalid object name"),
     }
 }
@@ -119,7 +205,7 @@ async fn figures(state: &State) -> Reply {
     let _turn = state.scraping().lock().await;
     let figures = state.figures();
     match tokio::task::spawn_blocking(move || figures.render()).await {
-        Ok(body) => Reply { status: StatusCode::OK, content_type: metrics::CONTENT_TYPE, body },
+        Ok(body) => Reply { content_type: metrics::CONTENT_TYPE, ..Reply::new(StatusCode::OK, body) },
         Err(_) => Reply::error(StatusCode::SERVICE_UNAVAILABLE, 1239, "NITRO command Execution failed"),
     }
 }
@@ -148,11 +234,11 @@ fn decisions(id: &str, query: Option<&str>, state: &State) -> Reply {
 
 /// Did a web page of another origin cause this request? A browser says where it comes from; a name that was rebound
 /// to loopback shows in Host.
-fn foreign(request: &Request<Incoming>) -> bool {
-    let text = |name: &str| request.headers().get(name).and_then(|v| v.to_str().ok());
+fn foreign(head: &Parts, door: &Door) -> bool {
+    let text = |name: &str| head.headers.get(name).and_then(|v| v.to_str().ok());
     let cross_site = text("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none");
     let rebound = text(HOST.as_str()).is_some_and(|host| !names_loopback(host));
-    cross_site || rebound
+    cross_site || rebound && door.owner.is_none()
 }
 
 fn names_loopback(host: &str) -> bool {
@@ -196,14 +282,60 @@ struct Reply {
     status: StatusCode,
     content_type: &'static str,
     body: String,
+    /// What the header about a warning says.
+    warning: Option<String>,
 }
 
 impl Reply {
+    fn new(status: StatusCode, body: String) -> Reply {
+        Reply { status, content_type: JSON, body, warning: None }
+    }
+
     fn ok(body: &impl Serialize) -> Reply {
         match serde_json::to_string(body) {
-            Ok(body) => Reply { status: StatusCode::OK, content_type: JSON, body },
+            Ok(body) => Reply::new(StatusCode::OK, body),
             Err(_) => Reply::error(StatusCode::SERVICE_UNAVAILABLE, 1239, "NITRO command Execution failed"),
         }
+    }
+
+    /// Carried out.
+    fn done() -> Reply {
+        Reply::ok(&Fields(envelope(0, "Done", "NONE")))
+    }
+
+    /// Carried out, and there is something new.
+    fn created() -> Reply {
+        Reply { status: StatusCode::CREATED, ..Reply::done() }
+    }
+
+    /// Carried out, and there is something to know.
+    fn warning(code: u16, text: &str) -> Reply {
+        let status = StatusCode::from_u16(209).unwrap_or(StatusCode::OK);
+        let fields = Fields(envelope(code.into(), text, "WARNING"));
+        let warning = Some(format!("{code} - {text}"));
+        Reply { warning, ..Reply::new(status, serde_json::to_string(&fields).unwrap_or_default()) }
+    }
+
+    /// What an appliance has no status of HTTP's own for.
+    fn netscaler_error(code: u16, message: &str) -> Reply {
+        let status = StatusCode::from_u16(599).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Reply::error(status, code.into(), message)
+    }
+
+    /// There is one of it, so that it is no list.
+    fn single(object: &'static str, fields: Fields) -> Reply {
+        let mut all = envelope(0, "Done", "NONE");
+        all.push((object, json!(fields)));
+        Reply::ok(&Fields(all))
+    }
+
+    fn failed(fault: &Fault) -> Reply {
+        let text = format!("NITRO command Execution failed [{fault}]");
+        Reply::error(StatusCode::SERVICE_UNAVAILABLE, 1239, &text)
+    }
+
+    fn no_object(name: &str) -> Reply {
+        Reply::error(StatusCode::NOT_FOUND, 1232, &format!("Invalid object name [{name}]"))
     }
 
     /// An empty list has no key at all (`spec/nitro.md` 4).
@@ -213,7 +345,7 @@ impl Reply {
 
     fn error(status: StatusCode, code: u32, message: &str) -> Reply {
         let fields = Fields(envelope(code, message, "ERROR"));
-        Reply { status, content_type: JSON, body: serde_json::to_string(&fields).unwrap_or_default() }
+        Reply::new(status, serde_json::to_string(&fields).unwrap_or_default())
     }
 
     fn unknown(name: &str) -> Reply {
@@ -263,7 +395,11 @@ impl Serialize for Fields {
 }
 
 const JSON: &str = "application/json; charset=utf-8";
+const BY_THE_SOCKET: &str = "Operation not permitted [by nitro.sock in the data directory alone]";
 const CONNECTIONS: usize = 64;
+/// More than a configuration's largest list in one body.
+const MAX_BODY: usize = 16 << 20;
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_HEAD: usize = 32_768;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// A client that never reads must not keep its place for ever.

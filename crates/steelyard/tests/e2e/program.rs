@@ -3,8 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write as _};
 use std::net::{IpAddr, SocketAddr};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -21,6 +23,7 @@ use crate::service::{TestService, wait_for};
 pub struct Program {
     child: Child,
     config: String,
+    data: PathBuf,
     vserver: SocketAddr,
     nitro: SocketAddr,
     stdout: Written,
@@ -84,13 +87,30 @@ impl Program {
     /// that it is ready.
     pub fn launch_limited(place: &Place, config: &str, descriptors: u32) -> Option<Program> {
         let mut command = crate::installed::program("prlimit")?;
-        command.arg(format!("--nofile={descriptors}")).arg(EXECUTABLE);
+        command.arg(format!("--nofile={descriptors}"));
         let config = place.file("ns.conf", config);
-        let run = vec!["run", "--threads", "2", "--config", &config];
-        let mut program = Program::execute(command, place, run, config.clone(), Stdio::piped());
+        Some(Program::launch_by(command, place, &config, &data_beside(&config)))
+    }
+
+    /// Starts by a command that runs what follows it, with `config` as the file and `data` as the directory. Returns when
+    /// it says that it is ready.
+    pub fn launch_by(mut command: Command, place: &Place, config: &str, data: &str) -> Program {
+        command.arg(EXECUTABLE);
+        let run = vec!["run", "--threads", "2", "--config", config, "--data", data];
+        let mut program = Program::execute(command, place, run, config.to_owned(), Stdio::piped());
         program.stdout = Written::of(program.child.stdout.take());
         program.wait_ready();
-        Some(program)
+        program
+    }
+
+    /// Starts without a configuration file. Returns when it says that it is ready.
+    pub fn launch_empty(command: Command, place: &Place, data: &str) -> Program {
+        let run = vec!["run", "--threads", "2", "--data", data];
+        let config = format!("{data}/ns.conf");
+        let mut program = Program::execute(command, place, run, config, Stdio::piped());
+        program.stdout = Written::of(program.child.stdout.take());
+        program.wait_ready();
+        program
     }
 
     /// The same with a standard output that is a closed pipe.
@@ -170,6 +190,31 @@ impl Program {
         let answer = self.manage(format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.nitro));
         let value = serde_json::from_slice(&answer.body).unwrap();
         (answer.start, value)
+    }
+
+    /// `METHOD /nitro/v1/config/<path>` on the socket of its owner: the status line, and the JSON.
+    pub fn owner(&self, method: &str, path: &str, body: Option<&Value>) -> (String, Value) {
+        self.owner_at(&self.data.join("nitro.sock"), method, path, body)
+    }
+
+    /// The same on a socket elsewhere.
+    pub fn owner_at(&self, socket: &Path, method: &str, path: &str, body: Option<&Value>) -> (String, Value) {
+        let mut stream = begin(socket, method, path, body);
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let text = String::from_utf8(answer).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text:?}"));
+        (head.lines().next().unwrap().to_owned(), serde_json::from_str(body).unwrap())
+    }
+
+    /// The same, and waits for no answer.
+    pub fn owner_begins(&self, method: &str, path: &str, body: Option<&Value>) -> UnixStream {
+        begin(&self.data.join("nitro.sock"), method, path, body)
+    }
+
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// The elements of `GET /nitro/v1/stat/<resource>`.
@@ -301,7 +346,11 @@ impl Program {
 
     fn spawn_command(place: &Place, config: &str, arguments: &[&str], output: Stdio) -> Program {
         let config = place.file("ns.conf", config);
-        let run = ["run", "--threads", "2", "--config", &config];
+        let data = data_beside(&config);
+        let mut run = vec!["run", "--threads", "2", "--config", &config];
+        if !arguments.contains(&"--data") {
+            run.extend(["--data", &data]);
+        }
         Program::execute(Command::new(EXECUTABLE), place, [&run, arguments].concat(), config.clone(), output)
     }
 
@@ -312,6 +361,8 @@ impl Program {
         config: String,
         output: Stdio,
     ) -> Program {
+        let data = arguments.iter().skip_while(|argument| **argument != "--data").nth(1);
+        let data = data.map(PathBuf::from).unwrap_or_default();
         let mut child = command
             .args(arguments)
             .args(["--nitro", &place.nitro().to_string()])
@@ -322,7 +373,7 @@ impl Program {
             .unwrap();
         let stderr = Written::of(child.stderr.take());
         let (vserver, nitro) = (place.vserver(0), place.nitro());
-        Program { child, config, vserver, nitro, stdout: Written::default(), stderr }
+        Program { child, config, data, vserver, nitro, stdout: Written::default(), stderr }
     }
 }
 
@@ -366,6 +417,19 @@ impl Written {
             reader.join().unwrap();
         }
     }
+}
+
+/// The data directory of a test's program, in the test's folder.
+fn data_beside(config: &str) -> String {
+    Path::new(config).with_file_name("data").to_str().unwrap().to_owned()
+}
+
+fn begin(socket: &Path, method: &str, path: &str, body: Option<&Value>) -> UnixStream {
+    let mut stream = UnixStream::connect(socket).unwrap();
+    let body = body.map(Value::to_string).unwrap_or_default();
+    let head = format!("{method} /nitro/v1/config/{path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n");
+    write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    stream
 }
 
 /// Runs the executable with these arguments to its end.

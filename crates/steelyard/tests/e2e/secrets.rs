@@ -66,8 +66,11 @@ fn without_a_secret_nothing_is_written() {
     let _s = TestService::named(place.service(1), "s");
     let data = data(&place);
     let foreign = "add lb monitor m LDAP -password 9db6 -encrypted -encryptmethod ENCMTHD_3\n";
-    let _program = Program::launch_with(&place, &one_service(&place, foreign), &["--data", &data]);
-    assert!(!Path::new(&data).exists());
+    let program = Program::launch_with(&place, &one_service(&place, foreign), &["--data", &data]);
+    let there: Vec<_> = fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(there, ["nitro.sock"], "nothing but the owner's door");
+    drop(program);
+    fs::remove_dir_all(&data).unwrap();
     let plain = place.file("plain.conf", "add lb monitor m LDAP -password hunter2\n");
     let output = run_to_end(&["run", "--config", &plain, "--data", &data, "--no-listen"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");

@@ -3,6 +3,7 @@
 //! Every function here first checks all that it needs and then changes, so that a refused command leaves the
 //! configuration as it was, and an accepted one leaves every reference in it pointing at something that exists.
 
+mod clear;
 mod group;
 mod host;
 mod lb_group;
@@ -22,6 +23,7 @@ use super::resolve::{exists, such};
 use super::{Command, Object, Verb};
 use crate::config::attribute::{Change, Place, Resource, Value};
 use crate::config::{Config, Keyed, Table, Undoable};
+pub use clear::{Level, clear};
 use group::{add_service_group, bind_service_group, set_service_group};
 use host::{add_server, add_service, bind_service, set_server, set_service};
 use lb_group::bind_lb_group;

@@ -5,6 +5,8 @@
 //! is order: services are known to the prober before a snapshot is published, and workers get it only with its
 //! listeners bound.
 
+mod changing;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,6 +33,7 @@ use crate::listing::quoted;
 use crate::metrics::Figures;
 use crate::nitro::rates::{Rates, Recent};
 use crate::probe::Prober;
+use crate::read::Source;
 use crate::run::OnFailure;
 use crate::seal::Keeper;
 use crate::targets::targets;
@@ -40,6 +43,12 @@ use crate::worker::{BindFailure, Clock, Counters, Pulse, Workers};
 /// The running configuration and what was made of it.
 pub struct State {
     running: RefCell<Running>,
+    /// What the files held when they were last read or written.
+    saved: RefCell<Config>,
+    /// Where those are, if they are anywhere.
+    source: Option<Source>,
+    /// Held while they are written.
+    saving: Mutex<()>,
     clock: Clock,
     prober: Prober,
     key: Keeper,
@@ -78,6 +87,8 @@ pub struct Context {
     pub probing: Probing,
     /// Where each transaction is written down, if anywhere.
     pub log: Option<AccessLog>,
+    /// Where the configuration is read from and saved to, if anywhere.
+    pub source: Option<Source>,
 }
 
 /// Whether services are probed.
@@ -108,7 +119,7 @@ pub struct Replaced {
 impl State {
     /// Probes what `config` has from here on; nothing is served before `publish`.
     pub fn new(config: Config, context: Context) -> State {
-        let Context { clock, prober, key, exposed, addresses, placement, probing, log } = context;
+        let Context { clock, prober, key, exposed, addresses, placement, probing, log, source } = context;
         let (guards, exposure) = exposed.guards(&config);
         let snapshot = Arc::new(Snapshot::placed(placement).next(&config, &guards, clock.now()));
         if probing == Probing::AsConfigured {
@@ -116,6 +127,9 @@ impl State {
         }
         prober.reconfigure(probing.of(targets(&config, &Departures::default(), &snapshot, &key)));
         State {
+            saved: RefCell::new(config.clone()),
+            source,
+            saving: Mutex::default(),
             running: RefCell::new(Running { config, snapshot, exposure }),
             clock,
             prober,

@@ -1,0 +1,65 @@
+//! The socket in the data directory: NITRO for whoever the program itself runs as, and for root.
+//!
+//! Owns the file and who may connect. The kernel says who is at the other end, so that the file's mode is a second
+//! lock and not the only one.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, PermissionsExt};
+use std::os::unix::net::UnixStream as Probe;
+use std::path::{Path, PathBuf};
+
+use rustix::process::geteuid;
+use tokio::net::{UnixListener, UnixStream};
+
+use crate::fault::reason;
+
+/// The socket's file, which goes with the program.
+pub struct HostSocket {
+    path: PathBuf,
+}
+
+impl HostSocket {
+    /// Opens it, in the place of one that a killed program has left.
+    ///
+    /// # Errors
+    /// A line for people: why there is none.
+    pub fn open(data: &Path) -> Result<(UnixListener, HostSocket), String> {
+        let path = data.join(NAME);
+        let listener = bind(data, &path);
+        let listener = listener.map_err(|error| {
+            format!("{}: {}; this program cannot be changed while it runs", path.display(), reason(&error))
+        })?;
+        Ok((listener, HostSocket { path }))
+    }
+}
+
+impl Drop for HostSocket {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn bind(data: &Path, path: &Path) -> io::Result<UnixListener> {
+    DirBuilder::new().recursive(true).mode(0o700).create(data)?;
+    if fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
+        if Probe::connect(path).is_ok() {
+            return Err(io::Error::new(
+                io::ErrorKind::AddrInUse,
+                "another program serves there; give each its own --data",
+            ));
+        }
+        fs::remove_file(path)?;
+    }
+    let listener = UnixListener::bind(path)?;
+    fs::set_permissions(path, Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+/// Is it this program's own user at the other end, or root?
+pub fn is_owner(stream: &UnixStream) -> bool {
+    let own = geteuid();
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == 0 || peer.uid() == own.as_raw())
+}
+
+const NAME: &str = "nitro.sock";

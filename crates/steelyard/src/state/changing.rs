@@ -1,0 +1,95 @@
+//! Changes while it runs, and what is kept of them: commands carried out on a copy of the configuration, the running
+//! configuration against the saved one, the save.
+
+use std::path::PathBuf;
+
+use steelyard_core::command::{self, Command, Level, Printed, Refusal, Switched, Warning};
+use steelyard_core::config::Config;
+
+use super::{Replaced, State};
+use crate::fault::Fault;
+use crate::read::Loaded;
+use crate::run::OnFailure;
+use crate::save::{NotSaved, Saved};
+
+/// What became of commands that were carried out.
+pub struct Changed {
+    /// What whoever gave them should know.
+    pub warnings: Vec<Warning>,
+    /// What the operator should know, a line each.
+    pub lines: Vec<String>,
+}
+
+impl State {
+    /// Carries commands out: all of them, or none.
+    ///
+    /// # Errors
+    /// Which command the configuration does not allow, and why. Nothing has changed then.
+    pub fn carry_out(&self, mut commands: Vec<Command>) -> Result<Changed, (usize, Refusal)> {
+        let mut config = self.running.borrow().config.clone();
+        let mut warnings = Vec::new();
+        for (index, command) in commands.iter_mut().enumerate() {
+            command.seal(&self.key).map_err(|refusal| (index, refusal))?;
+            warnings
+                .extend(command::apply(&mut config, command).map_err(|refusal| (index, refusal))?.warnings);
+        }
+        Ok(Changed { warnings, lines: self.put(config, &Switched::by_commands(&commands)) })
+    }
+
+    /// `clear ns config`. Returns what the operator should know, a line each.
+    pub fn clear(&self, level: Level) -> Vec<String> {
+        let mut config = self.running.borrow().config.clone();
+        command::clear(&mut config, level);
+        self.put(config, &Switched::default())
+    }
+
+    fn put(&self, config: Config, switched: &Switched) -> Vec<String> {
+        // An address that cannot be opened now is tried again, as at the start.
+        let replaced = self.replace(config, switched, OnFailure::ServeTheRest);
+        replaced.map_or_else(|lines| lines, |Replaced { lines, .. }| lines)
+    }
+
+    /// Would a restart now come to another configuration than the one that runs?
+    pub fn is_changed(&self) -> bool {
+        self.running.borrow().config != *self.saved.borrow()
+    }
+
+    /// The running configuration as it would be saved.
+    pub fn printed(&self) -> Printed {
+        command::print(&self.running.borrow().config)
+    }
+
+    /// What the files hold now, as they would be saved; `None` where nothing is saved.
+    ///
+    /// # Errors
+    /// The files cannot be read.
+    pub async fn printed_of_files(&self) -> Result<Option<String>, Fault> {
+        let Some(source) = self.source.clone() else { return Ok(None) };
+        let reading = tokio::task::spawn_blocking(move || {
+            source.load().map(|Loaded { config, .. }| command::print(&config).ns_conf)
+        });
+        reading.await.map_err(|_| Fault::Reading)?.map(Some)
+    }
+
+    /// Writes the running configuration to its files; returns when it would survive a power cut. The file is `None` where
+    /// there is none to save to.
+    ///
+    /// # Errors
+    /// [`NotSaved`]: what was saved before is as it was.
+    pub async fn save(&self) -> Result<Option<(PathBuf, Saved)>, NotSaved> {
+        let _turn = self.saving.lock().await;
+        let Some(source) = &self.source else { return Ok(None) };
+        let config = self.running.borrow().config.clone();
+        let (files, path) = (source.files(), source.path.clone());
+        let printed = command::print(&config);
+        let writing = tokio::task::spawn_blocking(move || files.save(&printed));
+        let saved = writing.await.unwrap_or_else(|error| Err(NotSaved::stopped(&path, error)))?;
+        self.saved.replace(config);
+        Ok(Some((source.path.clone(), saved)))
+    }
+
+    /// The files hold what runs: it was just read from them.
+    pub fn note_saved(&self) {
+        self.saved.replace(self.running.borrow().config.clone());
+    }
+}
