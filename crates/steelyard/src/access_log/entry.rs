@@ -113,5 +113,33 @@ pub(super) fn read<'a>(bytes: &mut &'a [u8]) -> Option<Entry<'a>> {
     })
 }
 
+/// Each of the whole entries that a ring holds in two pieces; one of them may begin in the first and end in the second.
+pub(super) fn each((mut first, mut second): (&[u8], &[u8]), mut take: impl FnMut(&Entry<'_>)) {
+    while let Some(entry) = read(&mut first) {
+        take(&entry);
+    }
+    if !first.is_empty() {
+        let joined = joined(first, &mut second);
+        read(&mut &joined[..]).iter().for_each(&mut take);
+    }
+    while let Some(entry) = read(&mut second) {
+        take(&entry);
+    }
+}
+
+/// The entry that begins with `begun`, with what it lacks, which is taken off `rest`.
+fn joined(begun: &[u8], rest: &mut &[u8]) -> Vec<u8> {
+    let mut joined = begun.to_vec();
+    let mut fill = |length: usize| {
+        let (more, left) = rest.split_at(length.saturating_sub(joined.len()).min(rest.len()));
+        joined.extend_from_slice(more);
+        *rest = left;
+        joined.first_chunk().map_or(0, |length| u32::from_le_bytes(*length) as usize)
+    };
+    let length = fill(4);
+    fill(length);
+    joined
+}
+
 /// In place of a number that there is not.
 const NONE: u64 = u64::MAX;

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant, SystemTime};
 use rtrb::{Consumer, Producer, RingBuffer};
 use steelyard_core::proxy::record::Record;
 
+use self::entry::Entry;
 use self::line::WallClock;
 pub use self::output::{Output, Target};
 use crate::fault::reason;
@@ -52,6 +53,8 @@ pub struct Standing {
 struct Shared {
     /// The writer is about to park: whoever has something wakes it.
     asleep: AtomicBool,
+    /// The writer lets lines gather: whoever has half a ring of them wakes it.
+    gathering: AtomicBool,
     reopen: AtomicBool,
     stop: AtomicBool,
     written: AtomicU64,
@@ -118,11 +121,14 @@ impl Sink {
         }
     }
 
-    /// Wakes the writer if it sleeps and there is something to write.
+    /// Wakes the writer if it sleeps and there is something to write, or if it lets lines gather and there are many.
     #[inline]
     pub fn wake(&mut self) {
         if !std::mem::take(&mut self.fresh) {
             return;
+        }
+        if self.ring.slots() < RING_BYTES / 2 && self.shared.gathering.swap(false, Ordering::Relaxed) {
+            self.writer.unpark();
         }
         // With that of `Writer::sleep`: either it sees what was put in, or this sees that it sleeps.
         fence(Ordering::SeqCst);
@@ -154,12 +160,18 @@ impl Writer {
             let worked = self.empty_rings();
             match (worked, stop) {
                 // What follows within a moment is written together.
-                (true, false) => std::thread::sleep(PAUSE),
+                (true, false) => self.gather(),
                 (true, true) => {}
                 (false, true) => return,
                 (false, false) => self.sleep(),
             }
         }
+    }
+
+    fn gather(&self) {
+        self.shared.gathering.store(true, Ordering::Relaxed);
+        std::thread::park_timeout(PAUSE);
+        self.shared.gathering.store(false, Ordering::Relaxed);
     }
 
     fn sleep(&self) {
@@ -175,23 +187,26 @@ impl Writer {
     fn empty_rings(&mut self) -> bool {
         let mut wall = WallClock::new(SystemTime::now(), self.clock.now());
         let mut rings = std::mem::take(&mut self.rings);
-        let mut held = Vec::new();
+        let mut worked = false;
         for ring in &mut rings {
-            held.clear();
-            take(ring, &mut held);
-            let mut rest = &held[..];
-            while let Some(entry) = entry::read(&mut rest) {
-                line::write(&entry, &mut wall, &mut self.out);
-                self.lines += 1;
-                if self.out.len() >= WRITE_BYTES {
-                    self.flush();
-                }
-            }
+            // Whole entries: each is put in at once.
+            let Ok(chunk) = ring.read_chunk(ring.slots()) else { continue };
+            let slices = chunk.as_slices();
+            worked |= !slices.0.is_empty();
+            entry::each(slices, |entry| self.line(entry, &mut wall));
+            chunk.commit_all();
         }
         self.rings = rings;
-        let worked = self.lines > 0 || !held.is_empty();
         self.flush();
         worked
+    }
+
+    fn line(&mut self, entry: &Entry<'_>, wall: &mut WallClock) {
+        line::write(entry, wall, &mut self.out);
+        self.lines += 1;
+        if self.out.len() >= WRITE_BYTES {
+            self.flush();
+        }
     }
 
     fn flush(&mut self) {
@@ -211,22 +226,13 @@ impl Writer {
     }
 }
 
-/// All that is in `ring`, whole entries: each is put in at once.
-fn take(ring: &mut Consumer<u8>, into: &mut Vec<u8>) {
-    if let Ok(chunk) = ring.read_chunk(ring.slots()) {
-        let (first, second) = chunk.as_slices();
-        into.extend_from_slice(first);
-        into.extend_from_slice(second);
-        chunk.commit_all();
-    }
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A worker's ring: what ten thousand requests leave.
-const RING_BYTES: usize = 2 << 20;
+/// A worker's ring. It is walked through from end to end, over and over, so that what is larger than the processor's own
+/// memory costs each request more; and half of it must have room for what one turn of a worker puts in.
+const RING_BYTES: usize = 512 << 10;
 /// Lines handed to the system at once.
 const WRITE_BYTES: usize = 64 << 10;
 /// Lines wait this long for others, so that a busy log is written in large pieces.

@@ -107,15 +107,22 @@ fn o03_a_full_ring_drops_lines_whole_and_counts_them() {
     let fit = 1_000 / one.len();
     (0..fit + 3).for_each(|_| sink.put(&record));
     assert_eq!(shared.dropped.load(Relaxed), 3);
-    let mut held = Vec::new();
-    take(&mut taker, &mut held);
-    let mut rest = &held[..];
-    let count = std::iter::from_fn(|| entry::read(&mut rest)).count();
-    assert_eq!((count, rest.len()), (fit, 0), "what was taken is whole");
-    sink.put(&record);
-    assert_eq!(shared.dropped.load(Relaxed), 3, "there is room again, across the ring's end too");
-    take(&mut taker, &mut held);
-    assert_eq!(&held[held.len() - one.len()..], &one[..]);
+    assert_eq!(taken(&mut taker), vec![b"GET / HTTP/1.1".to_vec(); fit]);
+    // Every place where the ring's end can cut an entry in two, its length included.
+    for n in 0..3_000 {
+        let line = format!("GET /{:>width$} HTTP/1.1", n, width = n % 7);
+        sink.put(&Record { line: line.as_bytes(), ..record });
+        assert_eq!(taken(&mut taker), [line.into_bytes()]);
+    }
+    assert_eq!(shared.dropped.load(Relaxed), 3, "there was room all the time");
+}
+
+fn taken(ring: &mut Consumer<u8>) -> Vec<Vec<u8>> {
+    let chunk = ring.read_chunk(ring.slots()).unwrap();
+    let mut lines = Vec::new();
+    entry::each(chunk.as_slices(), |entry| lines.push(entry.line.to_vec()));
+    chunk.commit_all();
+    lines
 }
 
 /// Two workers and a writer that sleeps between: nothing is lost and nothing waits for the next.
