@@ -78,6 +78,8 @@ mod foreign;
 mod host_commands;
 #[path = "e2e/hostile.rs"]
 mod hostile;
+#[path = "e2e/injected.rs"]
+mod injected;
 #[path = "e2e/lab.rs"]
 mod lab;
 #[path = "e2e/lifecycle.rs"]
@@ -139,6 +141,7 @@ fn main() -> std::process::ExitCode {
     let mut trials = bandwidth::trials();
     trials.extend(addresses::trials());
     trials.extend(access_log::trials());
+    trials.extend(injected::trials());
     trials.extend(hostile::trials());
     trials.extend(foreign::trials());
     trials.extend(lab::trials());

@@ -256,6 +256,20 @@ impl Program {
         });
     }
 
+    /// Waits for a line of standard error with this in it; the line.
+    pub fn wait_for_error(&self, text: &str) -> String {
+        let find = |errors: String| errors.lines().find(|line| line.contains(text)).map(str::to_owned);
+        wait_for(text, || find(self.errors()).is_some());
+        find(self.errors()).unwrap()
+    }
+
+    /// Turns of all workers so far.
+    pub fn turns(&self) -> u64 {
+        let page = self.manage("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").text();
+        let lines = page.lines().filter(|line| line.starts_with("steelyard_worker_turns_total{"));
+        lines.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum()
+    }
+
     /// CPU time that it has used, in milliseconds.
     pub fn cpu_ms(&self) -> u64 {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();

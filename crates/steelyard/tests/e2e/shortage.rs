@@ -24,7 +24,7 @@ fn o01_more_clients_than_descriptors() {
     let mut late: Vec<Client> = (0..500).map(|_| program.client()).collect();
     late.iter_mut().for_each(|client| client.send(request("GET", "/", "", b"")));
     wait_for("word of the shortage", || told(&program) > 0);
-    let (turns, since) = (turns(&program), Instant::now());
+    let (turns, since) = (program.turns(), Instant::now());
     for _ in 0..20 {
         assert_eq!(early.get("/").status(), 200, "who was there before has what it needs");
         assert_eq!(program.nitro("/nitro/v1/stat/service").0, "HTTP/1.1 200 OK");
@@ -32,7 +32,7 @@ fn o01_more_clients_than_descriptors() {
     }
     // Two listeners that look again ten times a second, and a few events for each request: a loop that spins turns
     // hundreds of thousands of times.
-    let turned = turns_since(&program, turns);
+    let turned = program.turns() - turns;
     assert!((turned as f64) < 1_000.0 * since.elapsed().as_secs_f64(), "{turned} turns");
     assert!(
         (told(&program) as u64) <= 2 + since.elapsed().as_secs() / 5 + 1,
@@ -52,15 +52,4 @@ fn o01_more_clients_than_descriptors() {
 
 fn told(program: &Program) -> usize {
     program.errors().matches("descriptors or memory are short").count()
-}
-
-/// Turns of all workers so far.
-fn turns(program: &Program) -> u64 {
-    let page = program.manage("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").text();
-    let lines = page.lines().filter(|line| line.starts_with("steelyard_worker_turns_total{"));
-    lines.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum()
-}
-
-fn turns_since(program: &Program, before: u64) -> u64 {
-    turns(program) - before
 }

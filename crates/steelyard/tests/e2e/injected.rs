@@ -1,0 +1,123 @@
+//! Faults that no test can bring about by itself, put between the program and the kernel by strace: memory that is short
+//! when clients are to be let in, a worker that hangs in a system call.
+
+use std::fs;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use libtest_mimic::Trial;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::client::{Client, page, request};
+use crate::installed::{program, skip};
+use crate::place::Place;
+use crate::program::Program;
+use crate::service::{TestService, wait_for};
+
+pub fn trials() -> Vec<Trial> {
+    trials![
+        a_stuck_worker_is_told_and_the_other_serves,
+        no_memory_for_a_client_leaves_it_waiting,
+        no_buffers_for_a_client_leave_it_waiting,
+    ]
+}
+
+/// A strace that works on some threads until it is dropped.
+struct Tracer(Child);
+
+impl Tracer {
+    /// Attached with this `--inject`. `None` where that is not permitted.
+    fn attach(threads: &[u32], inject: &str) -> Option<Tracer> {
+        let mut command = program("strace")?;
+        command.args(["--output", "/dev/null", "--inject", inject]);
+        for id in threads {
+            command.args(["--attach", &id.to_string()]);
+        }
+        let mut child = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let is_attached = |child: &Child| {
+            let status = |id: &u32| fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+            let ours = format!("TracerPid:\t{}", child.id());
+            threads.iter().all(|id| status(id).lines().any(|line| line == ours))
+        };
+        wait_for("strace", || is_attached(&child) || child.try_wait().unwrap().is_some());
+        if !is_attached(&child) {
+            skip("a test with strace", "attaching is not permitted here: run it as root");
+            return None;
+        }
+        Some(Tracer(child))
+    }
+}
+
+impl Drop for Tracer {
+    fn drop(&mut self) {
+        // Asked to end it lets go of whom it traces.
+        let _ = kill_process(Pid::from_child(&self.0), Signal::TERM);
+        let _ = self.0.wait();
+    }
+}
+
+/// The thread of a worker.
+fn thread(program: &Program, name: &str) -> u32 {
+    let tasks = fs::read_dir(format!("/proc/{}/task", program.id())).unwrap();
+    let mut ids = tasks.map(|task| task.unwrap().path());
+    let found = ids.find(|task| fs::read_to_string(task.join("comm")).unwrap().trim() == name).unwrap();
+    found.file_name().unwrap().to_str().unwrap().parse().unwrap()
+}
+
+/// One of two workers hangs for 14 s in the call that lets its first client in. That is told, the other serves, and
+/// when it moves again nothing was lost.
+fn a_stuck_worker_is_told_and_the_other_serves() {
+    let place = Place::new();
+    let s1 = TestService::plain(place.service(1));
+    let program = Program::start(&place, "ROUNDROBIN", &[&s1]);
+    let hang = "accept4:delay_enter=14000000:when=1";
+    let Some(tracer) = Tracer::attach(&[thread(&program, "worker-0")], hang) else { return };
+    let mut clients: Vec<Client> = (0..32).map(|_| program.client()).collect();
+    clients.iter_mut().for_each(|client| client.send(request("GET", "/", "", b"")));
+    let line = program.wait_for_error("worker-0 has not moved for 1");
+    assert!(line.ends_with(" s while accepting clients; its clients wait"), "{line}");
+    // The kernel gives each of 32 clients to one of two listeners: some wait with the stuck one, others were served.
+    let served = s1.begun();
+    assert!((1..32).contains(&served), "{served} served");
+    program.wait_for_error("worker-0 moves again after");
+    drop(tracer);
+    clients.into_iter().for_each(|mut client| assert_eq!(client.answer().status(), 200));
+    assert!(!program.errors().contains("worker-1"), "{}", program.errors());
+    let page = program.manage("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").text();
+    assert!(page.contains("steelyard_worker_stalls_total{worker=\"0\"} 1\n"), "{page}");
+}
+
+fn no_memory_for_a_client_leaves_it_waiting() {
+    shortage("ENOMEM");
+}
+
+fn no_buffers_for_a_client_leave_it_waiting() {
+    shortage("ENOBUFS");
+}
+
+/// While the kernel answers so, nobody new is let in, who is in is served, and nothing spins; then all are served.
+fn shortage(error: &str) {
+    let place = Place::new();
+    let s1 = TestService::plain(place.service(1));
+    let program = Program::start(&place, "ROUNDROBIN", &[&s1]);
+    let mut early = program.client();
+    assert_eq!(early.get("/").status(), 200);
+    let workers = ["worker-0", "worker-1"].map(|name| thread(&program, name));
+    let Some(tracer) = Tracer::attach(&workers, &format!("accept4:error={error}")) else { return };
+    let mut late: Vec<Client> = (0..20).map(|_| program.client()).collect();
+    late.iter_mut().for_each(|client| client.send(request("GET", "/", "", b"")));
+    program.wait_for_error("clients had to wait to be let in: descriptors or memory are short");
+    let (turns, since) = (program.turns(), Instant::now());
+    for _ in 0..10 {
+        assert_eq!(early.get("/").status(), 200, "who was there before has what it needs");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    // As in the shortage of descriptors: a loop that spins turns far more often, traced or not.
+    let turned = program.turns() - turns;
+    assert!((turned as f64) < 1_000.0 * since.elapsed().as_secs_f64(), "{turned} turns");
+    assert_eq!(s1.begun(), 1 + 10, "nobody was let in");
+    drop(tracer);
+    late.into_iter().for_each(|mut client| assert_eq!(client.answer().status(), 200));
+    assert_eq!(page(place.vserver(0)), page(place.vserver(0)));
+    program.wait_at_rest();
+}
