@@ -2,13 +2,13 @@
 //! checked against the documents by [`ranges_are_the_documented_ones`]; the rest follows from them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use steelyard_core::command::{Command, Object, Verb, lex, parse};
+use steelyard_core::command::{Command, Object, Verb, lex, parse, print, read};
 use steelyard_core::config::attribute::{Attribute, Kind, Place, Resource, Row, Value};
 use steelyard_core::config::secret::Secret;
 use steelyard_core::config::{
     CodeRange, LbGroup, LbMonitor, LbParameter, LbVserver, Member, MetricBinding, MonitorBinding,
-    MonitorCertKey, MonitorType, NetProfile, NsConfig, NsHostName, NsIp, NsParam, PolicyBinding, Server,
-    Service, ServiceGroup,
+    MonitorCertKey, MonitorType, NetProfile, NsConfig, NsHostName, NsIp, NsParam, NsSpParams, PolicyBinding,
+    Server, Service, ServiceGroup,
 };
 
 /// Stands for an option that is given without a value.
@@ -102,6 +102,16 @@ fn ns_config() {
 #[test]
 fn ns_param() {
     every_row::<NsParam>(Verb::Set, Object::NsParam, &[]);
+}
+
+#[test]
+fn ns_sp_params() {
+    every_row::<NsSpParams>(Verb::Set, Object::NsSpParams, &[]);
+    assert_eq!(kind::<NsSpParams>("basethreshold"), Kind::Number { min: 0, max: 32_767 });
+    let printed = |lines: &str| print(&read(lines.as_bytes(), "ns.conf").config).ns_conf;
+    let set = "set ns spParams -baseThreshold 40 -throttle Aggressive\n";
+    assert!(printed(set).contains(set));
+    assert!(!printed(&format!("{set}unset ns spParams -baseThreshold -throttle\n")).contains("spParams"));
 }
 
 #[test]

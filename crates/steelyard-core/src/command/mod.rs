@@ -104,6 +104,8 @@ pub enum Object {
     NsConfig,
     /// `ns param`
     NsParam,
+    /// `ns spParams`
+    NsSpParams,
     /// `lb group`
     LbGroup,
     /// `serviceGroupMember`
@@ -233,6 +235,7 @@ impl Object {
             Object::NsHostName => "ns hostName",
             Object::NsConfig => "ns config",
             Object::NsParam => "ns param",
+            Object::NsSpParams => "ns spParams",
             Object::LbGroup => "lb group",
             Object::ServiceGroupMember => "serviceGroupMember",
         }
@@ -244,7 +247,7 @@ impl Object {
     }
 
     /// Every object.
-    pub const ALL: [Object; 15] = [
+    pub const ALL: [Object; 16] = [
         Object::Server,
         Object::Service,
         Object::ServiceGroup,
@@ -258,6 +261,7 @@ impl Object {
         Object::NsHostName,
         Object::NsConfig,
         Object::NsParam,
+        Object::NsSpParams,
         Object::LbGroup,
         Object::ServiceGroupMember,
     ];

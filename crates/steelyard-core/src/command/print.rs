@@ -44,7 +44,7 @@ pub(super) fn rank(verb: Verb, object: Object) -> Rank {
         Object::NsFeature => Rank::Features,
         Object::NsMode => Rank::Modes,
         Object::NsHostName | Object::NsIp | Object::NsParam => Rank::System,
-        Object::NetProfile => Rank::Network,
+        Object::NetProfile | Object::NsSpParams => Rank::Network,
         Object::Server => Rank::Servers,
         Object::Service if binds => Rank::ServiceBindings,
         Object::Service => Rank::Services,
@@ -74,7 +74,10 @@ fn resources(config: &Config, rank: Rank, out: &mut String) {
             foreign_backups(config, out);
             config.lb_groups.iter().for_each(|group| add(group, out));
         }
-        Rank::Network => config.net_profiles.iter().for_each(|profile| add(profile, out)),
+        Rank::Network => {
+            changed(&config.ns_sp_params, out);
+            config.net_profiles.iter().for_each(|profile| add(profile, out));
+        }
         Rank::Servers => config.servers.iter().for_each(|server| add(server, out)),
         Rank::Services => config.services.iter().for_each(|service| add(service, out)),
         Rank::ServiceGroups => config.service_groups.iter().for_each(|group| add(group, out)),

@@ -16,6 +16,7 @@ pub(super) const OBJECTS: &[(&str, Object)] = &[
     ("ns config", Object::NsConfig),
     ("ns hostName", Object::NsHostName),
     ("ns param", Object::NsParam),
+    ("ns spParams", Object::NsSpParams),
     ("lb group", Object::LbGroup),
     ("serviceGroupMember", Object::ServiceGroupMember),
     ("netProfile", Object::NetProfile),

@@ -33,7 +33,9 @@ impl Config {
             (("server", "servers"), sets(&self.servers, &next.servers)),
             (("monitor", "monitors"), sets(&self.lb_monitors, &next.lb_monitors)),
         ];
-        let settings = self.lb_parameter != next.lb_parameter || self.features != next.features;
+        let settings = self.lb_parameter != next.lb_parameter
+            || self.features != next.features
+            || self.ns_sp_params != next.ns_sp_params;
         Changes { tables, settings }
     }
 }

@@ -23,6 +23,7 @@ mod monitor_type;
 mod net_profile;
 mod ns_config;
 mod ns_ip;
+mod ns_sp_params;
 mod policy_binding;
 pub mod secret;
 mod server;
@@ -48,6 +49,7 @@ pub use monitor_type::{MonitorType, PING_DEFAULT, TCP_DEFAULT};
 pub use net_profile::NetProfile;
 pub use ns_config::{NsConfig, NsHostName, NsParam};
 pub use ns_ip::{IpType, NsIp};
+pub use ns_sp_params::{NsSpParams, Throttle};
 pub use policy_binding::PolicyBinding;
 pub use server::Server;
 pub use service::{MonitorBinding, Service};
@@ -91,6 +93,8 @@ pub struct Config {
     pub ns_host_name: NsHostName,
     /// `ns param`.
     pub ns_param: NsParam,
+    /// `ns spParams`.
+    pub ns_sp_params: NsSpParams,
     /// `lb group`.
     pub lb_groups: Table<LbGroup>,
     /// `ns ip`.
@@ -116,6 +120,7 @@ impl Default for Config {
             ns_config: NsConfig::default(),
             ns_host_name: NsHostName::default(),
             ns_param: NsParam::default(),
+            ns_sp_params: NsSpParams::default(),
             lb_groups: Table::default(),
             ns_ips: Table::default(),
             net_profiles: Table::default(),
@@ -142,6 +147,7 @@ impl Config {
             ns_config: _,
             ns_host_name: _,
             ns_param: _,
+            ns_sp_params: _,
             kept: _,
         } = self;
         [servers, services, service_groups, lb_vservers, lb_monitors, lb_groups, ns_ips, net_profiles]

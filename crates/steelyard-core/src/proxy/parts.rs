@@ -10,6 +10,7 @@ use crate::proxy::pool::{Idle, Pool};
 use crate::proxy::table::{Side, Table};
 use crate::proxy::transaction::{Given, Reuse};
 use crate::service::Service;
+use crate::service::pace::Steps;
 use crate::service::permits::Claim;
 use crate::service::source::SourceAddress;
 use crate::service::waker::{Caller, Waker};
@@ -68,8 +69,8 @@ pub struct Route<'a> {
 pub enum Opens {
     /// As soon as it is wanted: there is no surge protection, or its time has come.
     Now,
-    /// When surge protection lets it.
-    InTurn,
+    /// When surge protection lets it, by its steps.
+    InTurn(Steps),
 }
 
 /// A wait for the time at which a connection may be opened, or for one that goes idle before.
@@ -175,8 +176,8 @@ impl<I: Io> Context<'_, I> {
             return Obtained::Connection(id);
         }
         let Route { service, most, .. } = route;
-        if route.opens == Opens::InTurn {
-            let due = service.pace.reserve(service.permits.open(), now);
+        if let Opens::InTurn(steps) = route.opens {
+            let due = service.pace.reserve(steps, service.permits.open(), now);
             if due > now {
                 return Obtained::Later(self.parts.pace(service, due, reuse, user));
             }

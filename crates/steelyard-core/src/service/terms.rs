@@ -3,6 +3,8 @@
 //! Never changes: another configuration makes other terms, and whoever has begun a transaction ends it on those that it
 //! began with. What a service is at a moment (state, counts) is in [`super::Service`].
 
+use super::pace::Steps;
+
 /// What a configuration says of the use of a service or of the members of a group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Terms {
@@ -18,8 +20,8 @@ pub struct Terms {
     pub client_ip: Option<Box<str>>,
     /// `CKA`: a client's connection stays open where the service closes its own.
     pub client_keep_alive: bool,
-    /// `sp`: bursts of connections are queued.
-    pub surge_protection: bool,
+    /// `sp`: how fast connections are opened, where bursts of them are queued.
+    pub surge_protection: Option<Steps>,
     /// `downStateFlush`: what is under way is cut when it goes DOWN.
     pub down_state_flush: bool,
 }
@@ -34,7 +36,7 @@ impl Default for Terms {
             max_bandwidth_kbps: None,
             client_ip: None,
             client_keep_alive: false,
-            surge_protection: false,
+            surge_protection: None,
             down_state_flush: true,
         }
     }

@@ -1,6 +1,7 @@
 //! From the options of a service or a group to the terms on which it is used.
 
-use crate::config::{Config, NsParam, Service, ServiceGroup, ServiceType};
+use crate::config::{Config, NsParam, Service, ServiceGroup, ServiceType, Throttle};
+use crate::service::pace::Steps;
 use crate::service::terms::Terms;
 use crate::time::SECOND_US;
 
@@ -18,7 +19,7 @@ pub(super) fn of_service(service: &Service, config: &Config) -> Terms {
             global,
         ),
         client_keep_alive: service.client_keep_alive || config.modes.has(CLIENT_KEEP_ALIVE),
-        surge_protection: service.surge_protection && config.features.has(SURGE_PROTECTION),
+        surge_protection: steps(service.surge_protection, config),
         down_state_flush: service.down_state_flush,
     }
 }
@@ -37,7 +38,7 @@ pub(super) fn of_group(group: &ServiceGroup, config: &Config) -> Terms {
             global,
         ),
         client_keep_alive: group.client_keep_alive || config.modes.has(CLIENT_KEEP_ALIVE),
-        surge_protection: group.surge_protection && config.features.has(SURGE_PROTECTION),
+        surge_protection: steps(group.surge_protection, config),
         down_state_flush: group.down_state_flush,
     }
 }
@@ -49,6 +50,17 @@ fn timeout_us(seconds: u32) -> Option<u64> {
 /// 0 is no limit.
 fn limit(value: u32) -> Option<u32> {
     (value > 0).then_some(value)
+}
+
+/// What `ns spParams` says, of a service that has surge protection.
+fn steps(protected: bool, config: &Config) -> Option<Steps> {
+    let steps = match config.ns_sp_params.throttle {
+        Throttle::Aggressive => Steps::AGGRESSIVE,
+        Throttle::Relaxed => Steps::RELAXED,
+        Throttle::Normal | Throttle::NotCarried(_) => Steps::NORMAL,
+    };
+    let begin = config.ns_sp_params.base_threshold.map_or(steps, |base| steps.beginning_at(base));
+    (protected && config.features.has(SURGE_PROTECTION)).then_some(begin)
 }
 
 /// `spec/methods.md` ruling 11: the service's own name, else the global one, else `client-ip`.

@@ -7,6 +7,7 @@ mod cost;
 mod failures;
 mod keep_alive;
 mod message;
+mod pace;
 mod permits;
 mod pipes;
 mod properties;

@@ -27,7 +27,7 @@ fn world(count: u16, max_client: u32) -> World {
 }
 
 /// Clients that have each sent one request, named by their number.
-fn ask(world: &mut World, count: usize) -> Vec<ConnId> {
+pub fn ask(world: &mut World, count: usize) -> Vec<ConnId> {
     (0..count)
         .map(|n| {
             let client = world.client();
@@ -42,7 +42,7 @@ fn waiting(world: &World) -> usize {
 }
 
 /// Answers the one request that is at a service; the targets of those that come in its place.
-fn answer_one(world: &mut World) -> Option<String> {
+pub fn answer_one(world: &mut World) -> Option<String> {
     world.connects(Connects::Succeed);
     let (id, request) = world.next_request()?;
     world.data(id, &echo(&request));
@@ -383,61 +383,5 @@ fn the_limits_of_a_group_hold_for_each_member() {
         world.serve();
     }
     assert_eq!(world.services[0].requests(), before, "one carries too much, the other serves");
-    world.assert_at_rest();
-}
-
-/// From 200 connections on one in 10 ms (`spec/methods.md` 3.5); requests that wait count as active.
-#[test]
-fn surge_protection_opens_connections_at_the_rate_of_the_table() {
-    let service = "add service s1 127.0.0.1 HTTP 8001 -sp ON\nbind lb vserver vs s1\n";
-    let group = "add server web 127.0.0.1\nadd serviceGroup g HTTP -sp ON\nbind serviceGroup g web 8001\n\
-                 bind lb vserver vs g\n";
-    for lines in [service, group] {
-        let mut world = World::reading(&format!("enable ns feature SP\n{lines}"));
-        let clients = ask(&mut world, 205);
-        world.connects(Connects::Succeed);
-        let pace = &world.services[0].pace;
-        // The 201st opens at once; the others have a time each.
-        assert_eq!((world.engine.servers(), pace.waiting(), world.services[0].active()), (201, 4, 205));
-        world.pass(11 * MILLISECOND_US);
-        assert_eq!((world.engine.servers(), world.services[0].pace.waiting()), (202, 3));
-        // One that is answered before leaves its connection to the first who waits.
-        answer_one(&mut world);
-        assert_eq!((world.engine.servers(), world.services[0].pace.waiting()), (202, 2));
-        // A client that gives up waits no more.
-        world.reset(clients[204]);
-        assert_eq!((world.services[0].active(), world.services[0].pace.waiting()), (203, 1));
-        world.pass(20 * MILLISECOND_US);
-        assert_eq!((world.engine.servers(), world.services[0].pace.waiting()), (203, 0));
-        world.serve();
-        assert!(clients[..204].iter().all(|client| world.statuses(*client) == [200]));
-        world.assert_at_rest();
-    }
-}
-
-#[test]
-fn without_the_feature_there_is_no_surge_protection() {
-    let mut world = World::reading("add service s1 127.0.0.1 HTTP 8001 -sp ON\nbind lb vserver vs s1\n");
-    ask(&mut world, 205);
-    assert_eq!((world.engine.servers(), world.services[0].pace.waiting()), (205, 0));
-}
-
-/// What its service leaves while it waits for its time goes to another one.
-#[test]
-fn a_request_that_surge_protection_holds_leaves_a_service_that_goes_down() {
-    let lines = "add service s1 127.0.0.1 HTTP 8001 -sp ON\nadd service s2 127.0.0.1 HTTP 8002\n\
-                 bind lb vserver vs s1\nbind lb vserver vs s2\n";
-    let mut world = World::reading(&format!("enable ns feature SP\n{lines}"));
-    world.services[1].set_state(State::Down, Time::ZERO);
-    let clients = ask(&mut world, 203);
-    world.connects(Connects::Succeed);
-    assert_eq!(world.services[0].pace.waiting(), 2);
-    let now = Time::from_us(world.io.now);
-    world.services[1].set_state(State::Up, now);
-    world.services[0].set_state(State::Down, now);
-    world.engine.flush(&mut world.io);
-    world.serve();
-    assert_eq!(world.services[0].pace.waiting(), 0);
-    assert_eq!([world.statuses(clients[201]), world.statuses(clients[202])], [[200], [200]]);
     world.assert_at_rest();
 }

@@ -9,7 +9,7 @@ use steelyard_core::config::attribute::{Effect, Resource};
 use steelyard_core::config::guard::Guards;
 use steelyard_core::config::{
     LbGroup, LbMonitor, LbParameter, LbVserver, Member, MonitorBinding, NetProfile, NsConfig, NsHostName,
-    NsIp, NsParam, Server, Service, ServiceGroup,
+    NsIp, NsParam, NsSpParams, Server, Service, ServiceGroup,
 };
 use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::Time;
@@ -31,6 +31,7 @@ fn every_option_that_acts_has_a_test_in_which_it_does() {
     add::<NsConfig>("ns config", &mut acting);
     add::<NsHostName>("ns hostName", &mut acting);
     add::<NsParam>("ns param", &mut acting);
+    add::<NsSpParams>("ns spParams", &mut acting);
     let proved: BTreeMap<String, &str> = PROOFS
         .iter()
         .flat_map(|(object, options, test)| options.split(' ').map(move |o| (format!("{object} {o}"), *test)))
@@ -128,6 +129,7 @@ const PROOFS: &[(&str, &str, &str)] = &[
     ("serviceGroup", "maxClient", "the_limits_of_a_group_hold_for_each_member"),
     ("service", "sp", "surge_protection_opens_connections_at_the_rate_of_the_table"),
     ("serviceGroup", "sp", "surge_protection_opens_connections_at_the_rate_of_the_table"),
+    ("ns spParams", "baseThreshold throttle", "the_threshold_is_the_throttles_own_or_the_one_that_is_set"),
     ("service", "maxBandwidth", "a_service_over_max_bandwidth_is_no_candidate"),
     ("serviceGroup", "maxBandwidth", "the_limits_of_a_group_hold_for_each_member"),
     ("service", "monThreshold", "the_weights_of_the_monitors_that_are_up_must_reach_mon_threshold"),

@@ -325,6 +325,7 @@ const RESOURCES: &[Resource] = &[
     whole("nshostname", Object::NsHostName, ""),
     whole("nsconfig", Object::NsConfig, ""),
     whole("nsparam", Object::NsParam, ""),
+    whole("nsspparams", Object::NsSpParams, ""),
     whole("nsip", Object::NsIp, "ipaddress"),
     whole("netprofile", Object::NetProfile, "name"),
     binding("lbvserver_service_binding", Object::LbVserver, "name", &[]),

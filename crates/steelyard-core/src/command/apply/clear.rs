@@ -43,6 +43,7 @@ pub fn clear(config: &mut Config, level: Level) {
     if leaves(Rank::System) {
         config.ns_host_name = before.ns_host_name;
         config.ns_param = before.ns_param;
+        config.ns_sp_params = before.ns_sp_params;
         config.ns_ips = before.ns_ips;
         config.net_profiles = before.net_profiles;
     }

@@ -108,6 +108,9 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
             config.ns_param = changed(&config.ns_param, command);
         }
         (Verb::Set, Object::NsParam) => config.ns_param = changed(&config.ns_param, command),
+        (Verb::Set, Object::NsSpParams) => {
+            config.ns_sp_params = changed(&config.ns_sp_params, command);
+        }
         (Verb::Set, Object::NsHostName) => config.ns_host_name = made(command),
         (Verb::Set, Object::NetProfile) => set(&mut config.net_profiles, "name", command)?,
         (Verb::Bind, Object::LbGroup) => bind_lb_group(config, command)?,

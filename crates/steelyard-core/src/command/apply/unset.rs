@@ -51,6 +51,7 @@ pub(super) fn unset(config: &mut Config, command: &Command) -> Result<(), Refusa
             config.ns_param = without(&config.ns_param, command);
         }
         Object::NsParam => config.ns_param = without(&config.ns_param, command),
+        Object::NsSpParams => config.ns_sp_params = without(&config.ns_sp_params, command),
         Object::LbParameter => config.lb_parameter = without(&config.lb_parameter, command),
         _ => return Err(command.unknown()),
     }

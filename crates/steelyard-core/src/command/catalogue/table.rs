@@ -145,7 +145,7 @@ pub(super) const TABLE: &[Row] = &[
         TRAFFIC,
         Rank::Network,
         "assignment extension httpParam httpProfile icapProfile kafkaAuth limitIdentifier limitSelector \
-        rateControl servicefunction servicepath spParams surgeQ tcpParam tcpProfile tcpbufParam timeout timer \
+        rateControl servicefunction servicepath surgeQ tcpParam tcpProfile tcpbufParam timeout timer \
         variable xmlnamespace",
     ),
     Row::stored(

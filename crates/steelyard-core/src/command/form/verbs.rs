@@ -10,7 +10,7 @@ use crate::config::attribute::Resource;
 use crate::config::{
     BINDING_ORDER, BINDING_TARGET, BINDING_WEIGHT, FEATURE, GROUPED, LbGroup, LbMonitor, LbParameter,
     LbVserver, MODE, Member, MetricBinding, MonitorBinding, MonitorCertKey, NetProfile, NsConfig, NsHostName,
-    NsIp, NsParam, PolicyBinding, RESOLVE_NOW, SERVICE_IP, Server, Service, ServiceGroup,
+    NsIp, NsParam, NsSpParams, PolicyBinding, RESOLVE_NOW, SERVICE_IP, Server, Service, ServiceGroup,
 };
 
 /// The form of a command; `None` when the verb does not go with the object.
@@ -62,6 +62,7 @@ fn changed(object: Object) -> Option<Form> {
         Object::NetProfile => set::<NetProfile>(),
         Object::NsConfig => set::<NsConfig>().options(NsParam::rows()),
         Object::NsParam => set::<NsParam>(),
+        Object::NsSpParams => set::<NsSpParams>(),
         Object::NsHostName => set::<NsHostName>(),
         _ => return None,
     })
@@ -84,6 +85,7 @@ fn unset(object: Object) -> Option<Form> {
         Object::NetProfile => set::<NetProfile>(),
         Object::NsConfig => set::<NsConfig>().options(NsParam::rows()),
         Object::NsParam => set::<NsParam>(),
+        Object::NsSpParams => set::<NsSpParams>(),
         _ => return None,
     };
     Some(form.each_by_itself())
@@ -196,7 +198,8 @@ fn shown(object: Object) -> Option<Form> {
         | Object::NsMode
         | Object::NsConfig
         | Object::NsHostName
-        | Object::NsParam => Form::default(),
+        | Object::NsParam
+        | Object::NsSpParams => Form::default(),
         Object::ServiceGroupMember => return None,
     };
     Some(form.optional().options(&SHOWN))

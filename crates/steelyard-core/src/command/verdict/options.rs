@@ -294,6 +294,7 @@ impl Applied<'_> {
             Object::LbGroup => differs(config.lb_groups.find(name), nitro),
             Object::NetProfile => differs(config.net_profiles.find(name), nitro),
             Object::NsParam => differs(Some(&config.ns_param), nitro),
+            Object::NsSpParams => differs(Some(&config.ns_sp_params), nitro),
             _ => true,
         }
     }
@@ -317,6 +318,7 @@ impl Applied<'_> {
             Object::LbGroup => default(config.lb_groups.find(name), row),
             Object::NetProfile => default(config.net_profiles.find(name), row),
             Object::NsParam => default(Some(&config.ns_param), row),
+            Object::NsSpParams => default(Some(&config.ns_sp_params), row),
             Object::NsIp
             | Object::NsConfig
             | Object::NsHostName

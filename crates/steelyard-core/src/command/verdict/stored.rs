@@ -87,7 +87,6 @@ const PARTS: &[Part] = &[
     some("ns", &["tcpProfile", "tcpParam", "tcpbufParam"], "every connection has the host's TCP settings"),
     some("ns", &["timeout"], "idle connections end by the times of virtual servers and services alone"),
     some("ns", &["limitIdentifier", "limitSelector", "rateControl", "surgeQ"], "no rate is limited"),
-    some("ns", &["spParams"], "surge protection begins at 200 connections, with throttle Normal"),
     some("ns", &["rpcNode"], "there is no second appliance to talk to"),
     some("ns", &["encryptionParams", "encryptionKey", "hmacKey"], "secrets here have a key of their own"),
     some(

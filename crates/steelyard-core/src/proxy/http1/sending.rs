@@ -205,8 +205,8 @@ impl Session {
 
     /// Opens or takes a connection. Without one there is something to wait for.
     fn connect(&mut self, reuse: Reuse, now: Time, cx: &mut Context<'_, impl Io>) -> Option<ConnId> {
-        let protected = self.exchange.transaction.terms().is_some_and(|terms| terms.surge_protection);
-        self.obtain(reuse, if protected { Opens::InTurn } else { Opens::Now }, now, cx)
+        let steps = self.exchange.transaction.terms().and_then(|terms| terms.surge_protection);
+        self.obtain(reuse, steps.map_or(Opens::Now, Opens::InTurn), now, cx)
     }
 
     fn obtain(

@@ -50,8 +50,8 @@ impl Session {
     }
 
     pub(super) fn connect(&mut self, now: Time, cx: &mut Context<'_, impl Io>) {
-        let protected = self.transaction.terms().is_some_and(|terms| terms.surge_protection);
-        self.obtain(if protected { Opens::InTurn } else { Opens::Now }, now, cx);
+        let steps = self.transaction.terms().and_then(|terms| terms.surge_protection);
+        self.obtain(steps.map_or(Opens::Now, Opens::InTurn), now, cx);
     }
 
     /// Connects to the service, or waits until that is permitted: no longer than a connect may take, or until surge
