@@ -33,6 +33,8 @@ pub struct Snapshot {
     pub generation: u64,
     vservers: BTreeMap<String, Arc<VirtualServer>>,
     services: BTreeMap<String, Arc<Service>>,
+    /// Members that were unbound from a group that is still there: one that is bound again is the same as before.
+    unbound: BTreeMap<String, Arc<Service>>,
     budget: Arc<Budget>,
     placement: Arc<Placement>,
 }
@@ -44,6 +46,7 @@ impl Snapshot {
             generation: 0,
             vservers: BTreeMap::new(),
             services: BTreeMap::new(),
+            unbound: BTreeMap::new(),
             budget: Budget::new(ALL_LOGS_BYTES),
             placement: Arc::new(placement),
         }
@@ -53,10 +56,12 @@ impl Snapshot {
     /// only to publish it.
     pub fn next(&self, config: &Config, guards: &Guards, now: Time) -> Snapshot {
         let services = self.live_services(config);
+        let unbound = self.unbound_from(config, &services);
         let mut next = Snapshot {
             generation: self.generation + 1,
             vservers: BTreeMap::new(),
             services,
+            unbound,
             budget: Arc::clone(&self.budget),
             placement: Arc::clone(&self.placement),
         };
@@ -111,7 +116,7 @@ impl Snapshot {
         let mut add = |name: &str, server: &str, port: u16| {
             let configured = || Some(SocketAddr::new(config.servers.find(server)?.ip()?, port));
             let Some(address) = self.placement.service(name).or_else(configured) else { return };
-            let service = match self.service(name) {
+            let service = match self.service(name).or_else(|| self.unbound.get(&name.to_ascii_lowercase())) {
                 Some(service) if service.address() == address => Arc::clone(service),
                 Some(service) => service.moved_to(&mut lines, address),
                 None => Service::among(&mut lines, name, address),
@@ -127,6 +132,19 @@ impl Snapshot {
             }
         }
         live
+    }
+
+    /// The members that groups of `config` had before and have no longer, as far as there is room for them.
+    fn unbound_from(
+        &self,
+        config: &Config,
+        services: &BTreeMap<String, Arc<Service>>,
+    ) -> BTreeMap<String, Arc<Service>> {
+        let group =
+            |name: &str| name.split_once('?').is_some_and(|(group, _)| config.service_groups.has(group));
+        let before = self.unbound.iter().chain(&self.services);
+        let gone = before.filter(|(name, _)| group(name) && !services.contains_key(*name));
+        gone.take(MOST_UNBOUND).map(|(name, service)| (name.clone(), Arc::clone(service))).collect()
     }
 
     fn setup(&self, vserver: &LbVserver, config: &Config) -> Setup {
@@ -316,6 +334,9 @@ impl Default for Snapshot {
         Snapshot::placed(Placement::default())
     }
 }
+
+/// Unbound members that are remembered.
+const MOST_UNBOUND: usize = 4_096;
 
 /// A group member's name, as NITRO writes it.
 pub fn member_name(group: &str, server: &str, port: u16) -> String {

@@ -17,6 +17,7 @@ pub fn trials() -> Vec<Trial> {
         k05_ipv6_works_in_every_place,
         k07_an_address_is_free_once_its_virtual_server_is_removed,
         k10_rebinding_costs_no_request_after_it_and_no_counter,
+        k10_members_bound_again_go_on_counting,
         k13_a_virtual_server_without_an_address_opens_nothing,
         k14_a_weight_changed_while_down_holds_after_recovery,
         k16_bad_lines_are_named_and_the_rest_is_served,
@@ -32,7 +33,8 @@ pub fn trials() -> Vec<Trial> {
 fn k01_unrelated_changes_touch_no_connection() {
     let place = Place::new();
     let gate = Gate::new();
-    let piece = gate.clone();
+    let (piece, tunnel) = (gate.clone(), Gate::new());
+    let word = tunnel.clone();
     let service = TestService::start_with_heads(place.service(1), move |x| match x.request.target() {
         "/download" => {
             x.raw(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", (CHANGES + 1) * PIECE.len()))?;
@@ -41,6 +43,14 @@ fn k01_unrelated_changes_touch_no_connection() {
                 x.raw(PIECE)?;
             }
             Ok(Then::Keep)
+        }
+        "/socket" => {
+            x.raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")?;
+            for _ in 0..CHANGES {
+                tunnel.pass();
+                x.raw(b"word")?;
+            }
+            Ok(Then::Close)
         }
         _ => {
             x.read_body()?;
@@ -55,7 +65,10 @@ fn k01_unrelated_changes_touch_no_connection() {
     let mut upload = program.client();
     let length = (CHANGES + 1) * PIECE.len();
     upload.send(format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n"));
-    service.wait_begun(2);
+    let mut socket = program.client();
+    socket.send(request("GET", "/socket", WEB_SOCKET, b""));
+    assert_eq!(socket.next_message("GET").unwrap().status(), 101);
+    service.wait_begun(3);
     let mut idle = program.client();
     assert_eq!(idle.get("/").status(), 200);
 
@@ -65,6 +78,8 @@ fn k01_unrelated_changes_touch_no_connection() {
         assert_ne!(program.reload(&format!("{base}{lines}")), UNCHANGED);
         upload.send(PIECE);
         gate.release(1);
+        word.release(1);
+        assert_eq!(socket.read_raw(4), b"word");
         changes += 1;
     };
     for n in 0..60 {
@@ -86,8 +101,8 @@ fn k01_unrelated_changes_touch_no_connection() {
     assert_eq!(download.answer().body, PIECE.repeat(CHANGES + 1));
     assert_eq!(upload.answer().body, PIECE.repeat(CHANGES + 1));
     let log = service.log();
-    assert_eq!(log.len(), 4);
-    assert_eq!(log[2].connection, log[3].connection, "an idle connection was closed");
+    assert_eq!(log.len(), 5);
+    assert_eq!(log[3].connection, log[4].connection, "an idle connection was closed");
     program.wait_at_rest();
 }
 
@@ -175,6 +190,39 @@ fn k10_rebinding_costs_no_request_after_it_and_no_counter() {
         assert!(ttfb(&name) > 0);
     }
     assert_eq!(program.counter("totalrequests"), 40 + 3 * 8);
+}
+
+/// The same with members of a group that are unbound from it and bound again.
+fn k10_members_bound_again_go_on_counting() {
+    let place = Place::new();
+    let services = [1, 2].map(|n| TestService::plain(place.service(n)));
+    let ip = place.ip();
+    let base = format!(
+        "enable ns feature LB\nadd serviceGroup g HTTP -healthMonitor NO\n\
+         add lb vserver v HTTP {ip} 8000 -lbMethod LEASTRESPONSETIME\nbind lb vserver v g\n"
+    );
+    let bound = format!("{base}bind serviceGroup g {ip} 8101\nbind serviceGroup g {ip} 8102\n");
+    let program = Program::launch(&place, &bound);
+    program.wait_for_state("lbvserver", "v", "UP");
+    let mut client = program.client();
+    (0..10).for_each(|_| assert_eq!(client.get("/").status(), 200));
+    let figures = |name: &str| {
+        let page = program.manage("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").text();
+        let of_both = page.lines().filter(|line| line.starts_with(name) && line.contains("service=\"g?"));
+        of_both.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()).sum::<f64>()
+    };
+    program.wait_at_rest();
+    assert_eq!(figures("steelyard_service_requests_total"), 10.0);
+    for n in 1..=3 {
+        program.reload(&base);
+        assert_eq!(client.get("/").status(), 503);
+        program.reload(&bound);
+        program.wait_for_state("lbvserver", "v", "UP");
+        assert_eq!(client.get("/").status(), 200);
+        assert_eq!(figures("steelyard_service_requests_total"), f64::from(10 + n));
+    }
+    let asked: usize = services.iter().map(TestService::begun).sum();
+    assert_eq!(asked, 13);
 }
 
 fn k13_a_virtual_server_without_an_address_opens_nothing() {
@@ -337,3 +385,7 @@ fn free_ipv6_port() -> SocketAddr {
 const CHANGES: usize = 200;
 const PIECE: &[u8] = b"0123456789abcdef";
 const UNCHANGED: &str = ": nothing changed";
+
+/// What makes a request the handshake of a WebSocket.
+const WEB_SOCKET: &str = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+    Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";

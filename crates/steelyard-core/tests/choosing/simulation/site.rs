@@ -96,16 +96,23 @@ impl Site {
         }
     }
 
-    /// New live objects where the plan has new names; the same where it has the old ones.
+    /// New live objects where the plan has new names; the same where it has the old ones. A member that comes back to its
+    /// group is the one that it was, a service that is removed and added again is another.
     fn adopt_services(&mut self, plan: &Plan) {
         let mut live = BTreeMap::new();
         for (name, _) in plan.names() {
             let service = self.snapshot.service(&name).unwrap();
-            let index = match self.live.get(&name) {
-                Some(index) => *index,
+            let left = |record: &Record| record.name == name && name.contains('?');
+            let before = self.live.get(&name).copied();
+            let index = match before.or_else(|| self.records.iter().rposition(left)) {
+                Some(index) => index,
                 None => {
                     let (state, response_time) = (State::Down, ResponseTime::Never);
                     self.records.push(Record { name: name.clone(), active: 0, state, response_time });
+                    assert!(
+                        !self.services.iter().any(|s| Arc::ptr_eq(s, service)),
+                        "{name} is no new object"
+                    );
                     self.services.push(Arc::clone(service));
                     self.begun.push(0);
                     self.records.len() - 1
