@@ -16,7 +16,7 @@ pub(super) struct WallClock {
     origin_us: i64,
     /// The second that was spelt out last, and its text.
     second: i64,
-    text: String,
+    text: Vec<u8>,
 }
 
 impl WallClock {
@@ -26,24 +26,21 @@ impl WallClock {
             Ok(after) => after.as_micros() as i64,
             Err(before) => -(before.duration().as_micros() as i64),
         };
-        WallClock { origin_us: since - now.as_us() as i64, second: i64::MIN, text: String::new() }
+        WallClock { origin_us: since - now.as_us() as i64, second: i64::MIN, text: Vec::new() }
     }
 
     /// RFC 3339, UTC, to the microsecond.
-    fn spell(&mut self, at: Time) -> &str {
+    fn spell(&mut self, at: Time) -> &[u8] {
         let us = self.origin_us + at.as_us() as i64;
         let second = us.div_euclid(1_000_000);
         if second != self.second {
             self.second = second;
-            self.text = date(second);
+            self.text = date(second).into_bytes();
         }
         self.text.truncate(DATE_LENGTH);
-        let fraction = us.rem_euclid(1_000_000);
-        let digits =
-            [100_000, 10_000, 1_000, 100, 10, 1].map(|unit| (b'0' + (fraction / unit % 10) as u8) as char);
-        self.text.push('.');
-        self.text.extend(digits);
-        self.text.push('Z');
+        let fraction = us.rem_euclid(1_000_000) as u32;
+        let [[a, b], [c, d], [e, f]] = [10_000, 100, 1].map(|unit| pair(fraction / unit % 100));
+        self.text.extend_from_slice(&[b'.', a, b, c, d, e, f, b'Z']);
         &self.text
     }
 }
@@ -53,7 +50,7 @@ impl WallClock {
 pub(super) fn write(entry: &Entry<'_>, wall: &mut WallClock, out: &mut Vec<u8>) {
     let [method, target, version] = words(entry.line);
     out.extend_from_slice(b"{\"time\":\"");
-    out.extend_from_slice(wall.spell(entry.ended).as_bytes());
+    out.extend_from_slice(wall.spell(entry.ended));
     out.push(b'"');
     text(out, b",\"vserver\":", Some(entry.vserver));
     text(out, b",\"backup\":", entry.backup);
@@ -75,11 +72,12 @@ pub(super) fn write(entry: &Entry<'_>, wall: &mut WallClock, out: &mut Vec<u8>) 
     out.extend_from_slice(b"}\n");
 }
 
-/// Bytes that most likely are text; what is none becomes U+FFFD.
-fn text(out: &mut Vec<u8>, key: &[u8], bytes: Option<&[u8]>) {
+/// Bytes that most likely are text; what is none becomes U+FFFD. The key's length is known when this is compiled, so that it
+/// is copied in a few stores.
+fn text<const N: usize>(out: &mut Vec<u8>, key: &[u8; N], bytes: Option<&[u8]>) {
     out.extend_from_slice(key);
     let Some(bytes) = bytes else { return out.extend_from_slice(NULL) };
-    if bytes.iter().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
+    if bytes.iter().fold(true, |plain, byte| plain & PLAIN[usize::from(*byte)]) {
         out.push(b'"');
         out.extend_from_slice(bytes);
         out.push(b'"');
@@ -89,7 +87,7 @@ fn text(out: &mut Vec<u8>, key: &[u8], bytes: Option<&[u8]>) {
     }
 }
 
-fn number(out: &mut Vec<u8>, key: &[u8], value: Option<u64>) {
+fn number<const N: usize>(out: &mut Vec<u8>, key: &[u8; N], value: Option<u64>) {
     out.extend_from_slice(key);
     match value {
         Some(value) => decimal(out, value),
@@ -98,16 +96,26 @@ fn number(out: &mut Vec<u8>, key: &[u8], value: Option<u64>) {
 }
 
 fn decimal(out: &mut Vec<u8>, mut value: u64) {
+    if value < 10 {
+        return out.push(b'0' + value as u8);
+    }
     let mut digits = [b'0'; 20];
     let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            return out.extend_from_slice(&digits[at..]);
-        }
+    while value >= 10 {
+        at -= 2;
+        digits[at..at + 2].copy_from_slice(&pair((value % 100) as u32));
+        value /= 100;
     }
+    if value > 0 {
+        at -= 1;
+        digits[at] = b'0' + value as u8;
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// The two digits of a number below 100.
+fn pair(value: u32) -> [u8; 2] {
+    [b'0' + (value / 10) as u8, b'0' + (value % 10) as u8]
 }
 
 /// `192.0.2.1:50000`, `[2001:db8::1]:50000`.
@@ -143,7 +151,17 @@ fn date(second: i64) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%S").to_string()
 }
 
-const NULL: &[u8] = b"null";
+const NULL: &[u8; 4] = b"null";
+/// The bytes that stand in a JSON string as they are.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = b' ';
+    while byte <= b'~' {
+        plain[byte as usize] = byte != b'"' && byte != b'\\';
+        byte += 1;
+    }
+    plain
+};
 const DATE_LENGTH: usize = "2026-11-30T02:09:01".len();
 
 #[cfg(test)]
@@ -171,14 +189,14 @@ mod tests {
     fn wall_time_follows_the_program_s_clock_to_the_microsecond() {
         let wall = UNIX_EPOCH + std::time::Duration::from_micros(1_796_004_541_000_010);
         let mut clock = WallClock::new(wall, Time::from_us(500));
-        assert_eq!(clock.spell(Time::from_us(500)), "2026-11-30T02:09:01.000010Z");
-        assert_eq!(clock.spell(Time::from_us(489)), "2026-11-30T02:09:00.999999Z");
-        assert_eq!(clock.spell(Time::from_us(501)), "2026-11-30T02:09:01.000011Z");
+        assert_eq!(clock.spell(Time::from_us(500)), b"2026-11-30T02:09:01.000010Z");
+        assert_eq!(clock.spell(Time::from_us(489)), b"2026-11-30T02:09:00.999999Z");
+        assert_eq!(clock.spell(Time::from_us(501)), b"2026-11-30T02:09:01.000011Z");
     }
 
     #[test]
     fn numbers_and_addresses_are_as_the_library_writes_them() {
-        for value in [0, 7, 10, 99, 100, 65_535, u64::MAX] {
+        for value in [0, 7, 9, 10, 99, 100, 101, 999, 1_000, 9_999, 10_000, 65_535, 1_000_000_007, u64::MAX] {
             let mut out = Vec::new();
             decimal(&mut out, value);
             assert_eq!(out, value.to_string().into_bytes());
