@@ -1,5 +1,5 @@
 //! Faults that no test can bring about by itself, put between the program and the kernel by strace: memory that is short
-//! when clients are to be let in, a worker that hangs in a system call.
+//! when clients are to be let in or services to be connected to, a worker that hangs in a system call.
 
 use std::fs;
 use std::process::{Child, Stdio};
@@ -12,13 +12,15 @@ use crate::client::{Client, page, request};
 use crate::installed::{program, skip};
 use crate::place::Place;
 use crate::program::Program;
-use crate::service::{TestService, wait_for};
+use crate::service::{TestService, Then, wait_for};
 
 pub fn trials() -> Vec<Trial> {
     trials![
         a_stuck_worker_is_told_and_the_other_serves,
         no_memory_for_a_client_leaves_it_waiting,
         no_buffers_for_a_client_leave_it_waiting,
+        no_memory_for_a_connect_takes_no_service_down,
+        no_buffers_for_a_connect_take_no_service_down,
     ]
 }
 
@@ -119,5 +121,46 @@ fn shortage(error: &str) {
     drop(tracer);
     late.into_iter().for_each(|mut client| assert_eq!(client.answer().status(), 200));
     assert_eq!(page(place.vserver(0)), page(place.vserver(0)));
+    program.wait_at_rest();
+}
+
+fn no_memory_for_a_connect_takes_no_service_down() {
+    connects("socket", "ENOMEM");
+}
+
+fn no_buffers_for_a_connect_take_no_service_down() {
+    connects("connect", "ENOBUFS");
+}
+
+/// While the kernel answers `call` so to workers and probes, requests are refused and the service stays UP, although two
+/// failed probes would take it down; then all is well.
+fn connects(call: &str, error: &str) {
+    let place = Place::new();
+    let s1 = TestService::start(place.service(1), |x| x.ok("s1").map(|_| Then::Close));
+    let (ip, port, vserver) = (place.ip(), place.service(1).port(), place.vserver(0).port());
+    let text = format!(
+        "enable ns feature LB\nadd lb vserver v HTTP {ip} {vserver}\n\
+         add lb monitor m HTTP -httpRequest \"GET /probe\" -interval 1 -resptimeout 900 MSEC -retries 2\n\
+         add service s1 {ip} HTTP {port}\nbind service s1 -monitorName m\nbind lb vserver v s1\n"
+    );
+    let program = Program::start_with(&place, &text);
+    assert_eq!(program.client().get("/").status(), 200);
+    let threads = [program.id(), thread(&program, "worker-0"), thread(&program, "worker-1")];
+    let Some(tracer) = Tracer::attach(&threads, &format!("{call}:error={error}")) else { return };
+    let before = s1.begun();
+    let since = Instant::now();
+    // Time for four probes and more.
+    while since.elapsed() < Duration::from_secs(5) {
+        assert!(matches!(program.client().get("/").status(), 502 | 503));
+        assert_eq!(program.field("service", "s1", "state"), "UP", "what we lack is not its fault");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // One probe may have been connected before.
+    assert!(s1.begun() <= before + 1, "no connect succeeded meanwhile");
+    drop(tracer);
+    let probes = s1.heads_with("/probe").len();
+    assert_eq!(program.client().get("/").status(), 200, "it is over");
+    wait_for("probes that succeed again", || s1.heads_with("/probe").len() > probes + 1);
+    assert_eq!(program.field("service", "s1", "state"), "UP");
     program.wait_at_rest();
 }
