@@ -103,6 +103,9 @@ fn k01_unrelated_changes_touch_no_connection() {
     let log = service.log();
     assert_eq!(log.len(), 5);
     assert_eq!(log[3].connection, log[4].connection, "an idle connection was closed");
+    let (rest, end) = socket.read_to_end();
+    assert_eq!((&rest[..], end), (&b""[..], End::Fin), "the service ended it, and nobody before");
+    drop(socket);
     program.wait_at_rest();
 }
 
