@@ -64,6 +64,8 @@ mod check;
 mod choosing;
 #[path = "e2e/client.rs"]
 mod client;
+#[path = "e2e/clock.rs"]
+mod clock;
 #[path = "e2e/conformance.rs"]
 mod conformance;
 #[path = "e2e/explain.rs"]
@@ -166,6 +168,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(monitors::trials());
     trials.extend(metrics::trials());
     trials.extend(shortage::trials());
+    trials.extend(clock::trials());
     trials.extend(stopping::trials());
     trials.extend(management::trials());
     trials.extend(bad_input::trials());

@@ -83,6 +83,25 @@ impl Program {
         Program::spawn_command(place, config, arguments, output.into())
     }
 
+    /// Starts with a whole ns.conf and further `arguments` among these variables. Returns when it says that it is ready.
+    pub fn launch_among(
+        place: &Place,
+        config: &str,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Program {
+        let config = place.file("ns.conf", config);
+        let mut command = Command::new(EXECUTABLE);
+        command.envs(environment.iter().copied());
+        let data = data_beside(&config);
+        let run = ["run", "--threads", "2", "--config", &config, "--data", &data];
+        let mut program =
+            Program::execute(command, place, [&run, arguments].concat(), config.clone(), Stdio::piped());
+        program.stdout = Written::of(program.child.stdout.take());
+        program.wait_ready();
+        program
+    }
+
     /// Starts with a whole ns.conf and no more than `descriptors`; `None` where that cannot be done. Returns when it says
     /// that it is ready.
     pub fn launch_limited(place: &Place, config: &str, descriptors: u32) -> Option<Program> {
