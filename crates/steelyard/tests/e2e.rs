@@ -100,6 +100,8 @@ mod metrics;
 mod monitors;
 #[path = "e2e/network.rs"]
 mod network;
+#[path = "e2e/owner.rs"]
+mod owner;
 #[path = "e2e/place.rs"]
 mod place;
 #[path = "e2e/ports.rs"]
