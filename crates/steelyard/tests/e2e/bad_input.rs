@@ -40,7 +40,6 @@ fn wrong_words_on_the_command_line_are_code_2() {
     let cases: &[(&[&str], &[&str])] = &[
         (&[], &["no command given", "--help"]),
         (&["serve"], &["'serve'"]),
-        (&["run"], &["--config <FILE>"]),
         (&["run", "--config"], &["--config <FILE>", "value is required"]),
         (&["run", "--config", good, "--fast"], &["'--fast'"]),
         (&["run", "--config", good, "--threads", "0"], &["'0'", "--threads", "1..=1024"]),

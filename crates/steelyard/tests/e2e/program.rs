@@ -441,9 +441,16 @@ fn data_beside(config: &str) -> String {
     Path::new(config).with_file_name("data").to_str().unwrap().to_owned()
 }
 
-/// Runs the executable with these arguments to its end.
+/// Runs the executable with these arguments to its end. `run` has its data directory beside the file, unless one is named.
 pub fn run_to_end(arguments: &[&str]) -> Output {
-    Command::new(EXECUTABLE).args(arguments).stdin(Stdio::null()).output().unwrap()
+    let mut command = Command::new(EXECUTABLE);
+    command.args(arguments);
+    if let ["run", "--config", config, ..] = arguments
+        && !arguments.contains(&"--data")
+    {
+        command.args(["--data", &data_beside(config)]);
+    }
+    command.stdin(Stdio::null()).output().unwrap()
 }
 
 /// The ns.conf of [`Program::start_at`].
