@@ -5,57 +5,44 @@
 use std::collections::BTreeSet;
 
 use hyper::{Method, StatusCode};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use steelyard_core::command::{Command, Level, Object, Refusal, Verb};
 
-use super::{Fields, Reply, decode_id};
+use super::documented::Section;
+use super::query::Query;
+use super::reply::Reply;
+use super::resource::{Change, Resource};
+use super::row::Row;
 use crate::report::Report;
-use crate::save::Saved;
 use crate::state::State;
-
-/// One of NITRO's resources that can be changed.
-struct Resource {
-    name: &'static str,
-    object: Object,
-    /// NITRO's name of what the path names; empty where there is only one.
-    key: &'static str,
-    /// A binding: adding it is `bind`, deleting it `unbind`.
-    binds: bool,
-    /// What this resource calls by another name than the commands' rows.
-    renamed: &'static [(&'static str, &'static str)],
-}
 
 /// A request as the path, the query and the body have it.
 pub struct Asked<'r> {
     /// Its verb.
     pub method: &'r Method,
-    /// What of the path follows `/nitro/v1/config`.
-    pub segments: &'r [&'r str],
+    /// The resource that its path names.
+    pub resource: &'static Resource,
+    /// What of it the path names.
+    pub id: Option<&'r str>,
     /// Its query.
-    pub query: Option<&'r str>,
+    pub query: Query<'r>,
     /// Its body.
     pub body: &'r [u8],
 }
 
 /// Carries a request out that changes something.
 pub async fn answer(asked: &Asked<'_>, state: &State, report: &Report) -> Reply {
-    let Some((name, rest)) = asked.segments.split_first() else { return Reply::no_object("") };
-    let name = decode_id(name);
-    let action = parameter(asked.query, "action").unwrap_or_default();
-    if name.eq_ignore_ascii_case("nsconfig") && *asked.method == Method::POST {
+    let action = asked.query.get("action").unwrap_or_default();
+    let Some(change) = &asked.resource.change else { return Reply::wrong_verb() };
+    if change.object == Object::NsConfig && *asked.method == Method::POST {
         match &*action {
             "save" => return save(state).await,
-            "clear" => return clear(asked.body, state, report),
-            "diff" => return diff(asked.body, state).await,
+            "clear" => return clear(asked, state, report),
+            "diff" => return diff(asked, state).await,
             _ => {}
         }
     }
-    let Some(resource) = RESOURCES.iter().find(|r| r.name.eq_ignore_ascii_case(&name)) else {
-        return Reply::no_object(&name);
-    };
-    let commands = verb(resource, asked.method, &action)
-        .and_then(|verb| commands(resource, verb, rest.first().map(|id| decode_id(id)), asked));
-    match commands {
+    match verb(change, asked.method, &action).and_then(|verb| commands(asked, change, verb)) {
         Ok(commands) => carry_out(commands, asked, state, report),
         Err(reply) => reply,
     }
@@ -66,11 +53,9 @@ fn carry_out(commands: Vec<Command>, asked: &Asked<'_>, state: &State, report: &
         Err((_, refusal)) => refused(&refusal),
         Ok(changed) => {
             changed.lines.into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
-            let wants_warnings =
-                parameter(asked.query, "warning").is_some_and(|yes| yes.eq_ignore_ascii_case("yes"));
-            match changed.warnings.first().filter(|_| wants_warnings) {
+            match changed.warnings.first().filter(|_| asked.query.says_yes("warning")) {
                 Some(warning) => Reply::warning(warning.code(), &warning.to_string()),
-                None if *asked.method == Method::POST && parameter(asked.query, "action").is_none() => {
+                None if *asked.method == Method::POST && asked.query.get("action").is_none() => {
                     Reply::created()
                 }
                 None => Reply::done(),
@@ -81,7 +66,7 @@ fn carry_out(commands: Vec<Command>, asked: &Asked<'_>, state: &State, report: &
 
 async fn save(state: &State) -> Reply {
     match state.save().await {
-        Ok(Some((_, Saved::Written | Saved::Already))) => Reply::done(),
+        Ok(Some(_)) => Reply::done(),
         Ok(None) => {
             Reply::error(StatusCode::FORBIDDEN, 257, "Operation not permitted [nothing is saved here]")
         }
@@ -92,8 +77,8 @@ async fn save(state: &State) -> Reply {
     }
 }
 
-fn clear(body: &[u8], state: &State, report: &Report) -> Reply {
-    let object = match whole_configuration(body) {
+fn clear(asked: &Asked<'_>, state: &State, report: &Report) -> Reply {
+    let object = match whole_configuration(asked) {
         Ok(object) => object,
         Err(reply) => return reply,
     };
@@ -109,8 +94,8 @@ fn clear(body: &[u8], state: &State, report: &Report) -> Reply {
 
 /// Lines that only the saved configuration has, then those that only the running one has. Files of the client's choice
 /// are not compared.
-async fn diff(body: &[u8], state: &State) -> Reply {
-    match whole_configuration(body) {
+async fn diff(asked: &Asked<'_>, state: &State) -> Reply {
+    match whole_configuration(asked) {
         Ok(object) if object.contains_key("config1") || object.contains_key("config2") => {
             return Reply::netscaler_error(301, "Operation not supported [config1, config2]");
         }
@@ -125,24 +110,25 @@ async fn diff(body: &[u8], state: &State) -> Reply {
                 one.lines().filter(|l| !other.contains(l)).map(|l| format!("{sign} {l}\n")).collect()
             };
             let text = only(&saved, &running, '-') + &only(&running, &saved, '+');
-            Reply::single("nsconfig", Fields(vec![("response", json!(text))]))
+            {
+                let mut row = Row::new(Section::Config, "nsconfig");
+                row.text("response", text);
+                Reply::with_resource("nsconfig", &row)
+            }
         }
         Err(fault) => Reply::failed(&fault),
     }
 }
 
 /// The body of an action on the whole configuration; clients send none where it needs nothing.
-fn whole_configuration(body: &[u8]) -> Result<Map<String, Value>, Reply> {
-    match (RESOURCES.iter().find(|resource| resource.object == Object::NsConfig), body.trim_ascii()) {
-        (Some(resource), body @ [_, ..]) => Ok(objects(resource, body)?.pop().unwrap_or_default()),
-        _ => Ok(Map::new()),
-    }
+fn whole_configuration(asked: &Asked<'_>) -> Result<Map<String, Value>, Reply> {
+    Ok(objects(asked)?.pop().unwrap_or_default())
 }
 
-fn verb(resource: &Resource, method: &Method, action: &str) -> Result<Verb, Reply> {
+fn verb(change: &Change, method: &Method, action: &str) -> Result<Verb, Reply> {
     let found = match (method.as_str(), action) {
-        ("POST" | "PUT", "") if resource.binds => Verb::Bind,
-        ("DELETE", "") if resource.binds => Verb::Unbind,
+        ("POST" | "PUT", "") if change.binds => Verb::Bind,
+        ("DELETE", "") if change.binds => Verb::Unbind,
         ("POST", "") => Verb::Add,
         ("PUT", "") => Verb::Set,
         ("DELETE", "") => Verb::Rm,
@@ -159,41 +145,39 @@ fn verb(resource: &Resource, method: &Method, action: &str) -> Result<Verb, Repl
 }
 
 /// A command for each object of the body, in its order.
-fn commands(
-    resource: &Resource,
-    verb: Verb,
-    id: Option<String>,
-    asked: &Asked<'_>,
-) -> Result<Vec<Command>, Reply> {
-    let objects = match asked.body.trim_ascii() {
-        b"" => vec![Map::new()],
-        body => objects(resource, body)?,
-    };
-    let ids = arguments(asked.query);
+fn commands(asked: &Asked<'_>, change: &Change, verb: Verb) -> Result<Vec<Command>, Reply> {
+    let objects = objects(asked)?;
+    let ids = asked.query.pairs("args");
     let command = |object: &Map<String, Value>| {
-        let mut fields = fields(resource, verb, object)?;
+        let mut fields = fields(change, verb, object)?;
         let known = |fields: &[(String, Vec<String>)], name: &str| fields.iter().any(|(n, _)| n == name);
         for (name, value) in &ids {
-            let name = resource.row(name);
+            let name = change.row(name);
             if !known(&fields, &name) {
                 fields.push((name, vec![value.clone()]));
             }
         }
-        if let Some(id) = id.as_ref().filter(|_| !known(&fields, resource.key)) {
-            fields.push((resource.key.to_owned(), vec![id.clone()]));
+        if let Some(id) = asked.id.filter(|_| !known(&fields, asked.resource.key)) {
+            fields.push((asked.resource.key.to_owned(), vec![id.to_owned()]));
         }
         let words: Vec<Vec<&str>> =
             fields.iter().map(|(_, words)| words.iter().map(String::as_str).collect()).collect();
         let given: Vec<(&str, &[&str])> =
             fields.iter().zip(&words).map(|((name, _), words)| (name.as_str(), &words[..])).collect();
-        Command::new(verb, resource.object, &given).map_err(|refusal| refused(&refusal))
+        Command::new(verb, change.object, &given).map_err(|refusal| refused(&refusal))
     };
     objects.iter().map(command).collect()
 }
 
-/// The objects under the resource's key. Others of the keys that clients send beside it say nothing about them.
-fn objects(resource: &Resource, body: &[u8]) -> Result<Vec<Map<String, Value>>, Reply> {
+/// The objects under the resource's key; one without any field where there is no body. Others of the keys that clients
+/// send beside it say nothing about them.
+fn objects(asked: &Asked<'_>) -> Result<Vec<Map<String, Value>>, Reply> {
+    let resource = asked.resource;
     let bad = |code, text: &str| Reply::error(StatusCode::BAD_REQUEST, code, text);
+    let body = asked.body.trim_ascii();
+    if body.is_empty() {
+        return Ok(vec![Map::new()]);
+    }
     let value: Value =
         serde_json::from_slice(body).map_err(|error| bad(1233, &format!("Invalid JSON input [{error}]")))?;
     let Value::Object(mut all) = value else { return Err(bad(1233, "Invalid JSON input")) };
@@ -212,13 +196,13 @@ fn objects(resource: &Resource, body: &[u8]) -> Result<Vec<Map<String, Value>>, 
 
 /// Each field by its row's name, and its words.
 fn fields(
-    resource: &Resource,
+    change: &Change,
     verb: Verb,
     object: &Map<String, Value>,
 ) -> Result<Vec<(String, Vec<String>)>, Reply> {
     let mut out = Vec::new();
     for (name, value) in object.iter().filter(|(name, _)| !is_unit_of_one(name, object)) {
-        let row = resource.row(name);
+        let row = change.row(name);
         let Some(mut words) = words(verb, value).map_err(|()| wrong_type(name))? else { continue };
         if let Some(unit) = UNITS.iter().find(|(of, _)| *of == row).and_then(|(_, unit)| object.get(*unit)) {
             words.extend(unit.as_str().map(str::to_owned));
@@ -256,7 +240,7 @@ fn is_unit_of_one(name: &str, object: &Map<String, Value>) -> bool {
     UNITS.iter().any(|(of, unit)| *unit == name && object.contains_key(*of))
 }
 
-impl Resource {
+impl Change {
     /// The row's name of what a client calls `field`.
     fn row(&self, field: &str) -> String {
         let field = field.to_ascii_lowercase();
@@ -279,79 +263,6 @@ fn refused(refusal: &Refusal) -> Reply {
         _ => Reply::netscaler_error(code, &text),
     }
 }
-
-/// A parameter of a query, decoded.
-pub fn parameter(query: Option<&str>, name: &str) -> Option<String> {
-    let pairs = query.into_iter().flat_map(|query| query.split('&'));
-    pairs.filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name).map(|(_, v)| decode_id(v))
-}
-
-/// `args=k:v,k:v`; those without a value count as not given.
-fn arguments(query: Option<&str>) -> Vec<(String, String)> {
-    let text = parameter(query, "args").unwrap_or_default();
-    let pairs = text.split(',').filter_map(|pair| pair.split_once(':'));
-    pairs.filter(|(_, value)| !value.is_empty()).map(|(k, v)| (k.to_owned(), v.to_owned())).collect()
-}
-
-const fn whole(name: &'static str, object: Object, key: &'static str) -> Resource {
-    Resource { name, object, key, binds: false, renamed: &[] }
-}
-
-const fn binding(
-    name: &'static str,
-    object: Object,
-    key: &'static str,
-    renamed: &'static [(&'static str, &'static str)],
-) -> Resource {
-    Resource { name, object, key, binds: true, renamed }
-}
-
-const RESOURCES: &[Resource] = &[
-    whole("server", Object::Server, "name"),
-    Resource {
-        name: "service",
-        object: Object::Service,
-        key: "name",
-        binds: false,
-        renamed: &[("ip", "servername")],
-    },
-    whole("servicegroup", Object::ServiceGroup, "servicegroupname"),
-    whole("lbvserver", Object::LbVserver, "name"),
-    whole("lbmonitor", Object::LbMonitor, "monitorname"),
-    whole("lbparameter", Object::LbParameter, ""),
-    whole("lbgroup", Object::LbGroup, "name"),
-    whole("nsfeature", Object::NsFeature, ""),
-    whole("nsmode", Object::NsMode, ""),
-    whole("nshostname", Object::NsHostName, ""),
-    whole("nsconfig", Object::NsConfig, ""),
-    whole("nsparam", Object::NsParam, ""),
-    whole("nsspparams", Object::NsSpParams, ""),
-    whole("nsip", Object::NsIp, "ipaddress"),
-    whole("netprofile", Object::NetProfile, "name"),
-    binding("lbvserver_service_binding", Object::LbVserver, "name", &[]),
-    binding(
-        "lbvserver_servicegroup_binding",
-        Object::LbVserver,
-        "name",
-        &[("servicegroupname", "servicename")],
-    ),
-    binding("service_lbmonitor_binding", Object::Service, "name", &[]),
-    binding("servicegroup_lbmonitor_binding", Object::ServiceGroup, "servicegroupname", &[]),
-    binding(
-        "servicegroup_servicegroupmember_binding",
-        Object::ServiceGroup,
-        "servicegroupname",
-        &[("ip", "servername")],
-    ),
-    binding("lbmonitor_service_binding", Object::LbMonitor, "monitorname", &[("state", "monstate")]),
-    binding(
-        "lbmonitor_servicegroup_binding",
-        Object::LbMonitor,
-        "monitorname",
-        &[("servicegroupname", "servicename"), ("state", "monstate")],
-    ),
-    binding("lbgroup_lbvserver_binding", Object::LbGroup, "name", &[]),
-];
 
 /// NITRO's names of a time and of its unit.
 const UNITS: &[(&str, &str)] =

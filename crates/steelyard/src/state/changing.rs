@@ -1,7 +1,7 @@
 //! Changes while it runs, and what is kept of them: commands carried out on a copy of the configuration, the running
 //! configuration against the saved one, the save.
 
-use std::path::PathBuf;
+use std::cell::Ref;
 
 use steelyard_core::command::{self, Command, Level, Printed, Refusal, Switched, Warning};
 use steelyard_core::config::Config;
@@ -10,7 +10,7 @@ use super::{Replaced, State};
 use crate::fault::Fault;
 use crate::read::Loaded;
 use crate::run::OnFailure;
-use crate::save::{NotSaved, Saved};
+use crate::save::NotSaved;
 
 /// What became of commands that were carried out.
 pub struct Changed {
@@ -54,6 +54,11 @@ impl State {
         self.running.borrow().config != *self.saved.borrow()
     }
 
+    /// The running configuration.
+    pub fn config(&self) -> Ref<'_, Config> {
+        Ref::map(self.running.borrow(), |running| &running.config)
+    }
+
     /// The running configuration as it would be saved.
     pub fn printed(&self) -> Printed {
         command::print(&self.running.borrow().config)
@@ -71,21 +76,21 @@ impl State {
         reading.await.map_err(|_| Fault::Reading)?.map(Some)
     }
 
-    /// Writes the running configuration to its files; returns when it would survive a power cut. The file is `None` where
+    /// Writes the running configuration to its files; returns when it would survive a power cut. `None` where
     /// there is none to save to.
     ///
     /// # Errors
     /// [`NotSaved`]: what was saved before is as it was.
-    pub async fn save(&self) -> Result<Option<(PathBuf, Saved)>, NotSaved> {
+    pub async fn save(&self) -> Result<Option<()>, NotSaved> {
         let _turn = self.saving.lock().await;
         let Some(source) = &self.source else { return Ok(None) };
         let config = self.running.borrow().config.clone();
         let (files, path) = (source.files(), source.path.clone());
         let printed = command::print(&config);
         let writing = tokio::task::spawn_blocking(move || files.save(&printed));
-        let saved = writing.await.unwrap_or_else(|error| Err(NotSaved::stopped(&path, error)))?;
+        writing.await.unwrap_or_else(|error| Err(NotSaved::stopped(&path, error)))?;
         self.saved.replace(config);
-        Ok(Some((source.path.clone(), saved)))
+        Ok(Some(()))
     }
 
     /// The files hold what runs: it was just read from them.

@@ -1,0 +1,166 @@
+//! NITRO's fields as its reference has them, and the JSON type that clients expect of each (`spec/nitro.md` 4).
+//!
+//! Owns the table `documented.tsv` and the exceptions to what its types say; never a value. The hard question is which
+//! numbers are JSON numbers: of the reference's types `Integer` is one and `Double` a string, but appliances send some
+//! the other way, and clients end on the wrong one.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// Which half of NITRO.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Section {
+    /// `/nitro/v1/config`.
+    Config,
+    /// `/nitro/v1/stat`.
+    Stat,
+}
+
+/// A resource of the reference.
+#[derive(Debug)]
+pub struct Documented {
+    /// As the reference spells it.
+    pub name: &'static str,
+    /// Its fields, in their order.
+    pub fields: Vec<Field>,
+    kinds: BTreeMap<&'static str, Json>,
+}
+
+/// A field of the reference.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type there: `Double`, `String[]`, `int`.
+    pub kind: &'static str,
+}
+
+/// How a number stands in an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Json {
+    /// `5`
+    Number,
+    /// `"5"`
+    Text,
+}
+
+impl Documented {
+    /// The resource of that name, in any case; `None` if the reference has none.
+    pub fn find(section: Section, name: &str) -> Option<&'static Documented> {
+        TABLE.get(&(section, name.to_ascii_lowercase()))
+    }
+
+    /// How a number of that field stands in an answer.
+    pub fn number(&self, field: &str) -> Json {
+        self.kinds.get(field).copied().unwrap_or(Json::Text)
+    }
+}
+
+static TABLE: LazyLock<BTreeMap<(Section, String), Documented>> = LazyLock::new(read);
+
+fn read() -> BTreeMap<(Section, String), Documented> {
+    let mut table: BTreeMap<(Section, String), Documented> = BTreeMap::new();
+    let mut at = None;
+    for line in TEXT.lines().filter(|line| !line.starts_with('#')) {
+        let mut columns = line.split('\t');
+        let mut next = || columns.next().unwrap_or_default();
+        match (next(), next()) {
+            ("", name) => {
+                let field = Field { name, kind: next() };
+                if let Some((section, documented)) =
+                    at.as_ref().and_then(|at: &(Section, String)| Some((at.0, table.get_mut(at)?)))
+                {
+                    documented.kinds.insert(name, json(section, documented.name, &field));
+                    documented.fields.push(field);
+                }
+            }
+            (section, name) => {
+                let section = if section == "stat" { Section::Stat } else { Section::Config };
+                let key = (section, name.to_ascii_lowercase());
+                let documented = Documented { name, fields: Vec::new(), kinds: BTreeMap::new() };
+                table.insert(key.clone(), documented);
+                at = Some(key);
+            }
+        }
+    }
+    table
+}
+
+fn json(section: Section, resource: &str, field: &Field) -> Json {
+    let listed =
+        |table: &[(&str, &str)]| table.iter().any(|(r, names)| *r == resource && has(names, field.name));
+    let number = match section {
+        Section::Config => field.kind.starts_with("Integer") || listed(NUMBERS),
+        Section::Stat => field.kind == "Integer" || field.name.ends_with("rate") || listed(NUMBERS_OF_STAT),
+    };
+    if number { Json::Number } else { Json::Text }
+}
+
+fn has(names: &str, name: &str) -> bool {
+    names.split(' ').any(|n| n == name)
+}
+
+const TEXT: &str = include_str!("documented.tsv");
+const OF_SERVICES: &str = "clttimeout svrtimeout delay port memberport numofconnections monstatcode monstatparam1 \
+    monstatparam2 monstatparam3 riseapbrstatsmsgcode riseapbrstatsmsgcode2";
+/// Numbers although the reference says Double.
+const NUMBERS: &[(&str, &str)] = &[
+    (
+        "lbvserver",
+        "timeout backuppersistencetimeout status lbrrreason thresholdvalue version port vsvrbindsvcport",
+    ),
+    ("service", OF_SERVICES),
+    ("servicegroup", OF_SERVICES),
+    ("server", OF_SERVICES),
+    (
+        "lbmonitor",
+        "interval resptimeout retries successretries failureretries alertretries downtime dynamicinterval \
+        dynamicresponsetimeout lrtmconf destport dispatcherport",
+    ),
+];
+const NUMBERS_OF_STAT: &[(&str, &str)] = &[("ns", GAUGES), ("system", GAUGES)];
+const GAUGES: &str =
+    "cpuusagepcnt memusagepcnt pktcpuusagepcnt mgmtcpuusagepcnt rescpuusagepcnt disk0perusage disk1perusage";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(section: Section, resource: &str, field: &str) -> Json {
+        Documented::find(section, resource).unwrap().number(field)
+    }
+
+    #[test]
+    fn types_are_the_references_and_the_exceptions() {
+        use Section::{Config, Stat};
+        for (section, resource, field, expected) in [
+            (Config, "lbvserver", "clttimeout", Json::Text),
+            (Config, "lbvserver", "timeout", Json::Number),
+            (Config, "lbvserver", "port", Json::Number),
+            (Config, "LBVserver", "td", Json::Text),
+            (Config, "service", "clttimeout", Json::Number),
+            (Config, "lbvserver_service_binding", "weight", Json::Text),
+            (Config, "lbvserver_service_binding", "port", Json::Number),
+            (Config, "lbmonitor", "interval", Json::Number),
+            (Config, "lbmonitor", "deviation", Json::Text),
+            (Stat, "lbvserver", "tothits", Json::Text),
+            (Stat, "lbvserver", "hitsrate", Json::Number),
+            (Stat, "lbvserver", "primaryport", Json::Number),
+            (Stat, "ns", "cpuusagepcnt", Json::Number),
+        ] {
+            assert_eq!(number(section, resource, field), expected, "{resource} {field}");
+        }
+    }
+
+    #[test]
+    fn every_exception_is_a_field() {
+        let all = NUMBERS.iter().map(|row| (Section::Config, row));
+        for (section, (resource, names)) in all.chain(NUMBERS_OF_STAT.iter().map(|row| (Section::Stat, row)))
+        {
+            let documented = Documented::find(section, resource).unwrap();
+            let known = names.split_ascii_whitespace();
+            let some = known.filter(|name| documented.fields.iter().any(|f| f.name == *name)).count();
+            assert!(some > 0, "{resource}");
+        }
+    }
+}

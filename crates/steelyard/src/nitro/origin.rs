@@ -1,0 +1,42 @@
+//! Whether a web page of somebody else had a browser make a request.
+
+use std::net::IpAddr;
+
+use hyper::header::HOST;
+use hyper::http::request::Parts;
+
+/// Did a web page of another origin cause this request? A browser says where it comes from; a name that was rebound
+/// to loopback shows in Host.
+pub fn foreign(head: &Parts, by_socket: bool) -> bool {
+    let text = |name: &str| head.headers.get(name).and_then(|v| v.to_str().ok());
+    let cross_site = text("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none");
+    let rebound = text(HOST.as_str()).is_some_and(|host| !names_loopback(host));
+    cross_site || rebound && !by_socket
+}
+
+fn names_loopback(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let bare = name.trim_start_matches('[').trim_end_matches(']');
+    name.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_names_are_ours() {
+        for host in ["127.0.0.1", "127.0.0.1:9080", "localhost:1", "LOCALHOST", "[::1]:9080", "127.9.9.9:80"]
+        {
+            assert!(names_loopback(host), "{host}");
+        }
+        for host in
+            ["evil.example", "evil.example:9080", "10.0.0.1:9080", "127.0.0.1.evil.example", "", "[::2]"]
+        {
+            assert!(!names_loopback(host), "{host}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! One answer: the envelope, statuses and reason phrases (`spec/nitro.md` 4, 6).
+
+use hyper::StatusCode;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use super::row::Row;
+use crate::fault::Fault;
+
+/// One answer.
+pub struct Reply {
+    /// Its status.
+    pub status: StatusCode,
+    /// What its body is.
+    pub content_type: &'static str,
+    /// Its body.
+    pub body: String,
+    /// Header fields that no other answer has.
+    pub headers: Vec<(&'static str, String)>,
+}
+
+impl Reply {
+    /// With that body.
+    pub fn new(status: StatusCode, body: String) -> Reply {
+        Reply { status, content_type: JSON, body, headers: Vec::new() }
+    }
+
+    /// That, and nothing around it.
+    pub fn ok(body: &impl Serialize) -> Reply {
+        match serde_json::to_string(body) {
+            Ok(body) => Reply::new(StatusCode::OK, body),
+            Err(_) => Reply::error(StatusCode::SERVICE_UNAVAILABLE, 1239, "NITRO command Execution failed"),
+        }
+    }
+
+    /// Carried out.
+    pub fn done() -> Reply {
+        Reply::ok(&Envelope::bare(0, "Done", "NONE"))
+    }
+
+    /// Carried out, and there is something new.
+    pub fn created() -> Reply {
+        Reply { status: StatusCode::CREATED, ..Reply::done() }
+    }
+
+    /// Carried out, and there is something to know.
+    pub fn warning(code: u16, text: &str) -> Reply {
+        let status = StatusCode::from_u16(209).unwrap_or(StatusCode::OK);
+        let body = Envelope::bare(code.into(), text, "WARNING");
+        Reply { status, ..Reply::ok(&body) }.with("x-nitro-warning", format!("{code} - {text}"))
+    }
+
+    /// What an appliance has no status of HTTP's own for.
+    pub fn netscaler_error(code: u16, message: &str) -> Reply {
+        let status = StatusCode::from_u16(599).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Reply::error(status, code.into(), message)
+    }
+
+    /// Something under the resource's name.
+    pub fn with_resource(name: &str, value: &impl Serialize) -> Reply {
+        Reply::ok(&Envelope { code: 0, message: "Done", severity: "NONE", more: Some((name, value)) })
+    }
+
+    /// An empty list has no key at all (`spec/nitro.md` 4).
+    pub fn list(name: &str, rows: &[Row]) -> Reply {
+        if rows.is_empty() { Reply::done() } else { Reply::with_resource(name, &rows) }
+    }
+
+    /// The work failed.
+    pub fn failed(fault: &Fault) -> Reply {
+        let text = format!("NITRO command Execution failed [{fault}]");
+        Reply::error(StatusCode::SERVICE_UNAVAILABLE, 1239, &text)
+    }
+
+    /// There is no such resource of NITRO's.
+    pub fn no_object(name: &str) -> Reply {
+        Reply::error(StatusCode::NOT_FOUND, 1232, &format!("Invalid object name [{name}]"))
+    }
+
+    /// A refusal.
+    pub fn error(status: StatusCode, code: u32, message: &str) -> Reply {
+        let body = Envelope::bare(code, message, "ERROR");
+        Reply::new(status, serde_json::to_string(&body).unwrap_or_default())
+    }
+
+    /// There is nothing of that name.
+    pub fn unknown(key: &str, name: &str) -> Reply {
+        Reply::error(StatusCode::NOT_FOUND, 258, &format!("No such resource [{key}, {name}]"))
+    }
+
+    /// The resource does not know that verb.
+    pub fn wrong_verb() -> Reply {
+        let text = "Invalid method name. It should be either post, put, get, stat or delete";
+        Reply::error(StatusCode::METHOD_NOT_ALLOWED, 1237, text).with("allow", "GET".to_owned())
+    }
+
+    /// With one more header field.
+    pub fn with(mut self, name: &'static str, value: String) -> Reply {
+        self.headers.push((name, value));
+        self
+    }
+}
+
+/// What clients compare letter for letter (`spec/nitro.md` 1).
+pub fn phrase(status: StatusCode) -> Option<&'static [u8]> {
+    match status.as_u16() {
+        207 => Some(b"Multi Status"),
+        209 => Some(b"Netscaler specific warning"),
+        599 => Some(b"Netscaler specific error"),
+        _ => None,
+    }
+}
+
+struct Envelope<'e, T> {
+    code: u32,
+    message: &'e str,
+    severity: &'e str,
+    /// The resource's name and what is under it.
+    more: Option<(&'e str, &'e T)>,
+}
+
+impl<'e> Envelope<'e, ()> {
+    fn bare(code: u32, message: &'e str, severity: &'e str) -> Envelope<'e, ()> {
+        Envelope { code, message, severity, more: None }
+    }
+}
+
+impl<T: Serialize> Serialize for Envelope<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("errorcode", &self.code)?;
+        map.serialize_entry("message", self.message)?;
+        map.serialize_entry("severity", self.severity)?;
+        if let Some((name, value)) = &self.more {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+const JSON: &str = "application/json; charset=utf-8";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_list_is_the_bare_envelope() {
+        let reply = Reply::list("service", &[]);
+        assert_eq!(reply.body, r#"{"errorcode":0,"message":"Done","severity":"NONE"}"#);
+    }
+}

@@ -1,0 +1,121 @@
+//! One element of an answer: fields in order, each number as the clients of its resource expect it.
+
+use std::borrow::Cow;
+use std::net::IpAddr;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Value as Plain, json};
+use steelyard_core::config::CodeRange;
+use steelyard_core::config::attribute::{Host, Kind, Resource, Value};
+
+use super::documented::{Documented, Json, Section};
+
+/// One element of an answer.
+pub struct Row {
+    documented: Option<&'static Documented>,
+    fields: Vec<(Cow<'static, str>, Plain)>,
+}
+
+impl Row {
+    /// Nothing of that resource yet. Each field is given once.
+    pub fn new(section: Section, resource: &str) -> Row {
+        Row { documented: Documented::find(section, resource), fields: Vec::new() }
+    }
+
+    /// A number; whether it is one in JSON the resource's types say.
+    pub fn number(&mut self, name: &'static str, number: u64) -> &mut Row {
+        match self.documented.map_or(Json::Text, |documented| documented.number(name)) {
+            Json::Number => self.plain(name, json!(number)),
+            Json::Text => self.plain(name, json!(number.to_string())),
+        }
+    }
+
+    /// Text.
+    pub fn text(&mut self, name: &'static str, text: impl Into<String>) -> &mut Row {
+        self.plain(name, Plain::String(text.into()))
+    }
+
+    /// `true` or `false`.
+    pub fn flag(&mut self, name: &'static str, flag: bool) -> &mut Row {
+        self.plain(name, json!(flag))
+    }
+
+    /// Several texts.
+    pub fn texts(&mut self, name: &'static str, texts: impl IntoIterator<Item = String>) -> &mut Row {
+        self.plain(name, Plain::Array(texts.into_iter().map(Plain::String).collect()))
+    }
+
+    /// JSON as it is.
+    pub fn plain(&mut self, name: impl Into<Cow<'static, str>>, value: Plain) -> &mut Row {
+        self.fields.push((name.into(), value));
+        self
+    }
+
+    /// Each attribute of a resource of the configuration that has a value, by NITRO's name.
+    pub fn attributes<T: Resource>(&mut self, resource: &T) -> &mut Row {
+        for attribute in T::ATTRIBUTES {
+            if let Some(value) = (attribute.value)(resource) {
+                self.attribute(attribute.row.nitro, &attribute.row.kind, &value);
+            }
+        }
+        self
+    }
+
+    fn attribute(&mut self, name: &'static str, kind: &Kind, value: &Value) -> &mut Row {
+        match value {
+            Value::Text(text) | Value::Host(Host::Server(text)) => self.text(name, text.as_str()),
+            Value::Names(names) => self.texts(name, names.iter().cloned()),
+            Value::Number(number) => self.number(name, (*number).into()),
+            Value::Word(word) => self.text(name, *word),
+            Value::WordList(words) => self.texts(name, words.iter().map(|word| (*word).to_owned())),
+            Value::Flag(flag) => match flag_words(kind) {
+                Some((yes, no)) => self.text(name, if *flag { yes } else { no }),
+                None => self.flag(name, *flag),
+            },
+            Value::Ip(ip) | Value::Host(Host::Ip(ip)) => self.text(name, ip.to_string()),
+            Value::Ips(ips) => self.texts(name, ips.iter().map(IpAddr::to_string)),
+            Value::Codes(codes) => self.texts(name, codes.iter().map(codes_text)),
+            Value::Numbers(numbers) => self.plain(name, json!(numbers)),
+            // Whoever shows the resource says in which unit; a secret is never shown.
+            Value::Span(_) | Value::Secret(_) | Value::Unset => self,
+        }
+    }
+
+    /// What a field holds, as text: what filters compare.
+    pub fn as_text(&self, name: &str) -> Option<Cow<'_, str>> {
+        let (_, value) = self.fields.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+        Some(match value {
+            Plain::String(text) => Cow::Borrowed(text),
+            other => Cow::Owned(other.to_string()),
+        })
+    }
+
+    /// Leaves only the fields of these names.
+    pub fn retain(&mut self, wanted: impl Fn(&str) -> bool) {
+        self.fields.retain(|(name, _)| wanted(name));
+    }
+}
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.fields.len()))?;
+        for (name, value) in &self.fields {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+/// How a switch says yes and no; `None` where it is a JSON boolean.
+fn flag_words(kind: &Kind) -> Option<(&'static str, &'static str)> {
+    match kind {
+        Kind::Switch => Some(("ENABLED", "DISABLED")),
+        Kind::YesNo => Some(("YES", "NO")),
+        Kind::OnOff => Some(("ON", "OFF")),
+        _ => None,
+    }
+}
+
+fn codes_text(codes: &CodeRange) -> String {
+    if codes.low == codes.high { codes.low.to_string() } else { format!("{}-{}", codes.low, codes.high) }
+}
