@@ -15,19 +15,21 @@ die() {
     exit 1
 }
 
-# Lines "kind package program" of the list that are `present` or `missing`, as $1 says.
+# Lines "kind package program" of the list whose program is `present` or `missing`, as $1 says. Of Python's and Node's only
+# those of the list count, not the system's own.
 listed() {
-    local kind package program
+    local kind package program state
     while read -r kind package program; do
         case $kind in '' | \#*) continue ;; esac
         [ -n "$program" ] || die "ci/packages: '$kind $package' names no program"
-        if command -v "$program" >/dev/null; then
-            [ "$1" = present ] && say "$kind $package $program"
-        else
-            [ "$1" = missing ] && say "$kind $package $program"
-        fi
+        case $kind:$program in
+            *:-) continue ;;
+            pip:*) [ -x "$tools/bin/$program" ] ;;
+            npm:*) [ -x "$tools/node_modules/.bin/$program" ] ;;
+            *) command -v "$program" >/dev/null ;;
+        esac && state=present || state=missing
+        [ "$1" != $state ] || say "$kind $package $program"
     done <"$packages"
-    return 0
 }
 
 # Keeps the newest $2 folders in $1.

@@ -108,6 +108,8 @@ mod place;
 mod ports;
 #[path = "e2e/program.rs"]
 mod program;
+#[path = "e2e/real_clients.rs"]
+mod real_clients;
 #[path = "e2e/relaying.rs"]
 mod relaying;
 #[path = "e2e/reloading.rs"]
@@ -148,6 +150,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(injected::trials());
     trials.extend(hostile::trials());
     trials.extend(foreign::trials());
+    trials.extend(real_clients::trials());
     trials.extend(lab::trials());
     trials.extend(conformance::trials());
     trials.extend(relaying::trials());

@@ -19,7 +19,8 @@ pub fn by_name(repository: &Repository) -> Vec<Fault> {
     faults
 }
 
-/// Each line of the list is a kind, a package with the version its kind pins, and a program; and some test uses the program.
+/// Each line of the list is a kind, a package with the version its kind pins, and a program, which some test uses; - for a
+/// library of Python's.
 pub fn list(repository: &Repository) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (index, line) in repository.text(LIST).lines().enumerate().filter(|(_, l)| !l.starts_with('#')) {
@@ -32,13 +33,17 @@ pub fn list(repository: &Repository) -> Vec<Fault> {
         let pinned = match kind {
             "apt" => true,
             "pip" => package.contains("=="),
+            "wheel" => package.contains("==") && package.contains(':') && program == "-",
             "npm" => package.trim_start_matches('@').contains('@'),
             _ => false,
         };
         if !pinned {
-            wrong("kind is apt (NAME), pip (NAME==VERSION) or npm (NAME@VERSION)");
+            wrong(
+                "kind is apt (NAME), pip (NAME==VERSION), wheel (NAME==VERSION:FOLDER) or npm (NAME@VERSION)",
+            );
         }
-        if !is_used(repository, program) {
+        let is_library = program == "-" && matches!(kind, "pip" | "wheel");
+        if !is_library && !is_used(repository, program) {
             wrong("no test uses it");
         }
     }
@@ -65,8 +70,11 @@ fn a_planted_program_is_found() {
 fn a_planted_package_is_found() {
     let uses = "program(\"a\"); program(\"b\"); program(\"c\");";
     let found = |text| list(&Repository::planted(&[(LIST, text), ("crates/a/tests/t.rs", uses)])).len();
-    assert_eq!(found("# kinds\napt a a\npip b==1 b\nnpm @x/c@1.2.3 c\n"), 0);
-    for bad in ["apt a", "pip b b", "npm @x/c c", "gem a a", "apt d d"] {
+    assert_eq!(found("# kinds\napt a a\npip b==1 b\nnpm @x/c@1.2.3 c\npip l==1 -\nwheel w==1:f -\n"), 0);
+    let wheels = ["wheel w==1 -", "wheel w==1:f a"];
+    for bad in
+        ["apt a", "pip b b", "npm @x/c c", "gem a a", "apt d d", "apt l -", "pip l -"].iter().chain(&wheels)
+    {
         assert_eq!(found(bad), 1, "{bad}");
     }
 }

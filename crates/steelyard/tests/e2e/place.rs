@@ -54,6 +54,13 @@ impl Place {
         path.into_os_string().into_string().unwrap()
     }
 
+    /// A folder within the test's folder, made if need be; its path.
+    pub fn folder(&self, name: &str) -> String {
+        let path = self.folder.join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        path.into_os_string().into_string().unwrap()
+    }
+
     fn at(&self, port: u16) -> SocketAddr {
         SocketAddr::new(self.ip, port)
     }
