@@ -6,9 +6,10 @@ use steelyard_core::command::{Command, Object, Verb, lex, parse, print, read};
 use steelyard_core::config::attribute::{Attribute, Kind, Place, Resource, Row, Value};
 use steelyard_core::config::secret::Secret;
 use steelyard_core::config::{
-    CodeRange, LbGroup, LbMonitor, LbParameter, LbVserver, Member, MetricBinding, MonitorBinding,
-    MonitorCertKey, MonitorType, NetProfile, NsConfig, NsHostName, NsIp, NsParam, NsSpParams, PolicyBinding,
-    Server, Service, ServiceGroup,
+    CodeRange, CommandPolicyBinding, LbGroup, LbMonitor, LbParameter, LbVserver, Member, MetricBinding,
+    MonitorBinding, MonitorCertKey, MonitorType, NetProfile, NsConfig, NsHostName, NsIp, NsParam, NsSpParams,
+    PolicyBinding, Server, Service, ServiceGroup, SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser,
+    UserBinding,
 };
 
 /// Stands for an option that is given without a value.
@@ -134,6 +135,36 @@ fn lb_parameter() {
     every_row::<LbParameter>(Verb::Set, Object::LbParameter, &[]);
 }
 
+#[test]
+fn system_user() {
+    every_row::<SystemUser>(Verb::Add, Object::SystemUser, &[("username", "u")]);
+}
+
+#[test]
+fn system_group() {
+    every_row::<SystemGroup>(Verb::Add, Object::SystemGroup, &[("groupname", "g")]);
+    every_row::<CommandPolicyBinding>(
+        Verb::Bind,
+        Object::SystemGroup,
+        &[("groupname", "g"), ("policyname", "p")],
+    );
+    every_row::<UserBinding>(Verb::Bind, Object::SystemGroup, &[("groupname", "g")]);
+}
+
+#[test]
+fn system_cmd_policy() {
+    every_row::<SystemCmdPolicy>(
+        Verb::Add,
+        Object::SystemCmdPolicy,
+        &[("policyname", "p"), ("action", "ALLOW"), ("cmdspec", "^show.*")],
+    );
+}
+
+#[test]
+fn system_parameter() {
+    every_row::<SystemParameter>(Verb::Set, Object::SystemParameter, &[]);
+}
+
 /// `spec/methods.md` 2.3, 4.1, 5.1, 5.2, 5.3; `spec/nitro.md` lbvserver, service, lbmonitor.
 #[test]
 fn ranges_are_the_documented_ones() {
@@ -151,6 +182,7 @@ fn ranges_are_the_documented_ones() {
     assert_eq!(kind::<Member>("weight"), number(1, 100));
     assert_eq!(kind::<MonitorBinding>("weight"), number(1, 100));
     assert_eq!(kind::<Service>("port"), Kind::PortOrAny { min: 1 });
+    assert_eq!(kind::<SystemUser>("maxsession"), number(1, 40));
 }
 
 /// `spec/methods.md` 2.3, 4.1, 4.2, 5.2, 5.3.

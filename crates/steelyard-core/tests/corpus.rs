@@ -177,4 +177,14 @@ fn no_line_stands_before_what_it_names() {
 }
 
 /// Commands whose synopsis the reference does not have.
-const WITHOUT: [&str; 2] = ["add netProfile ", "set ns param "];
+const WITHOUT: [&str; 9] = [
+    "add netProfile ",
+    "set ns param ",
+    "set system parameter ",
+    "add system cmdPolicy ",
+    "add system user ",
+    "set system user ",
+    "add system group ",
+    "bind system user ",
+    "bind system group ",
+];

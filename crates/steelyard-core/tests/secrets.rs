@@ -104,6 +104,33 @@ fn a_supplied_secret_is_used_here_and_the_appliance_keeps_its_own() {
     assert!(opened(password(&newer.config, "m").unwrap().sealed().unwrap()).ends_with("\0other"));
 }
 
+/// `spec/cli.md` 6: what an appliance has made of a password is a word of its own.
+#[test]
+fn a_users_password_is_in_no_ns_conf_and_what_an_appliance_made_of_it_goes_back_to_it() {
+    let hash = "2f9282ade42ce148175dc3b4d8b5916d -encrypted -hashmethod SHA512";
+    let lines = format!(
+        "add system user new 'hun ter2' -timeout 900\nadd system user old {hash} -timeout 600\nset system user nsroot {hash}\n"
+    );
+    let reading = sealed(&lines);
+    assert_eq!(refused(&reading), [""; 0]);
+    let saved = print(&reading.config);
+    for line in [
+        "\nadd system user new -timeout 900\n".to_owned(),
+        format!("\nadd system user old {hash} -timeout 600\n"),
+        format!("\nset system user nsroot {hash}\n"),
+    ] {
+        assert!(saved.ns_conf.contains(&line), "{line}{}", saved.ns_conf);
+    }
+    assert_eq!(saved.steelyard_conf.lines().count(), 1, "{}", saved.steelyard_conf);
+    let own = saved.steelyard_conf.strip_prefix("set system user new -password ").unwrap();
+    assert!(opened(own.strip_suffix(" -sealed\n").unwrap()).ends_with("\0hun ter2"));
+    assert_eq!(loaded(&saved, "").config, reading.config);
+    let changed =
+        sealed(&format!("{lines}set system user old other\nset system user nsroot -password other\n"));
+    assert!(!print(&changed.config).ns_conf.contains("encrypted"), "{}", print(&changed.config).ns_conf);
+    assert_eq!(print(&changed.config).steelyard_conf.lines().count(), 3);
+}
+
 #[test]
 fn what_ns_conf_gives_in_plain_counts_before_what_was_sealed_before() {
     let saved = print(&sealed("add lb monitor m LDAP -password old").config);
@@ -152,7 +179,7 @@ fn a_sealed_secret_is_for_the_file_beside_alone() {
 #[test]
 fn a_line_with_a_secret_is_sealed_as_a_whole_and_comes_back_to_its_place() {
     let text = "add authentication tacacsAction a -serverIP 1.2.3.4 -tacacsSecret \"hun\nter2\" -accounting ON\n\
-                set system user u hunter2 -timeout 900\n\
+                add db user u -password hunter2\n\
                 # a comment\n\
                 add authentication tacacsAction b -tacacsSecret hunter2\n\
                 set lb monitor nobody LDAP -password hunter2\n\
@@ -163,7 +190,7 @@ fn a_line_with_a_secret_is_sealed_as_a_whole_and_comes_back_to_its_place() {
     assert!(!format!("{saved:?}{reading:?}").contains("hunter2"), "{saved:#?}");
     for shown in [
         "# sealed in steelyard.conf: add authentication tacacsAction a -serverIP 1.2.3.4 -tacacsSecret ******** -accounting ON\n",
-        "# sealed in steelyard.conf: set system user u ******** -timeout 900\n",
+        "# sealed in steelyard.conf: add db user u -password ********\n",
         "# sealed in steelyard.conf: refused 258: set lb monitor nobody LDAP -password ********\n",
         "# sealed in steelyard.conf: refused 1115: set system user u ********\n",
         "\nset system user nsroot 1350557bc59f711 -encrypted -timeout 9000\n",
@@ -190,7 +217,7 @@ fn a_line_with_a_secret_is_sealed_as_a_whole_and_comes_back_to_its_place() {
 
 #[test]
 fn lines_that_look_alike_get_their_own_secrets_back() {
-    let reading = sealed("set system user u first\nset system user u second\n");
+    let reading = sealed("add db user u -password first\nadd db user u -password second\n");
     let kept = |config: &Config| -> Vec<String> {
         config
             .kept
@@ -202,12 +229,15 @@ fn lines_that_look_alike_get_their_own_secrets_back() {
             .collect()
     };
     let again = loaded(&print(&reading.config), "");
-    assert_eq!(kept(&again.config), ["line\0set system user u first", "line\0set system user u second"]);
+    assert_eq!(
+        kept(&again.config),
+        ["line\0add db user u -password first", "line\0add db user u -password second"]
+    );
 }
 
 #[test]
 fn without_the_file_beside_a_sealed_line_stays_and_is_a_finding() {
-    let saved = print(&sealed("set system user u hunter2\n").config);
+    let saved = print(&sealed("add db user u -password hunter2\n").config);
     let alone = sealed(&saved.ns_conf);
     assert_eq!(alone.refused.len(), 1);
     assert!(refused(&alone)[0].contains("is not in steelyard.conf"), "{:?}", refused(&alone));
@@ -228,7 +258,7 @@ fn a_line_of_the_file_beside_that_belongs_to_nothing_is_refused() {
 
 #[test]
 fn what_cannot_be_sealed_is_refused_and_never_plain() {
-    let text = "add lb monitor m LDAP -password hunter2\nset system user u hunter2\n";
+    let text = "add lb monitor m LDAP -password hunter2\nset system user nsroot hunter2\n";
     let reading =
         read_files(Files { ns_conf: file(text, "ns.conf"), steelyard_conf: None, secrets: None }, &NoKey);
     let codes: Vec<u16> = reading.refused.iter().map(|refused| refused.refusal.code()).collect();
@@ -236,7 +266,7 @@ fn what_cannot_be_sealed_is_refused_and_never_plain() {
     let saved = print(&reading.config);
     assert!(!format!("{saved:?}{reading:?}").contains("hunter2"), "{saved:?}");
     assert!(
-        saved.ns_conf.contains("set system user u ********")
+        saved.ns_conf.contains("set system user nsroot ********")
             && saved.ns_conf.contains("LDAP -password ********")
     );
 }
@@ -254,6 +284,8 @@ fn commands_with_secrets() -> Vec<String> {
     assert!(commands.iter().any(|command| command.contains("-password")));
     commands.extend(options(secret::<LbMonitor>(), "set lb monitor tcp TCP"));
     commands.extend(options(secret::<LbParameter>(), "set lb parameter"));
+    commands.push("add system user u {S} -timeout 900".to_owned());
+    commands.push("set system user nsroot {S}".to_owned());
     commands
 }
 
@@ -261,7 +293,6 @@ fn commands_with_secrets() -> Vec<String> {
 const OTHER_LINES: &[&str] = &[
     "set ns rpcNode 10.0.0.1 -password {S} -srcIP *",
     "set ns encryptionParams -method AES256 -keyValue {S}",
-    "add system user u {S}",
     "set system user u {S} -timeout 900",
     "add aaa user u -password {S}",
     "set aaa ldapParams -ldapBindDnPassword {S}",
@@ -395,10 +426,14 @@ fn every_file_of_the_corpus_keeps_its_secrets_through_saving_and_loading() {
 #[test]
 fn forgetting_keeps_a_line_and_no_secret() {
     let reading = read_files(
-        Files { ns_conf: file("set system user u hunter2", "ns.conf"), steelyard_conf: None, secrets: None },
+        Files {
+            ns_conf: file("add db user u -password hunter2", "ns.conf"),
+            steelyard_conf: None,
+            secrets: None,
+        },
         &Forget,
     );
-    assert_eq!(print(&reading.config).steelyard_conf, "set system user u ******** -sealed ********\n");
+    assert_eq!(print(&reading.config).steelyard_conf, "add db user u -password ******** -sealed ********\n");
 }
 
 /// A line with a secret is shown on one line; where it is wrong is still told by the lines of the file.

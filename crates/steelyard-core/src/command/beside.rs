@@ -20,7 +20,7 @@ use super::{Command, Object, Seal, Verb, keep, seal};
 use crate::config::attribute::{Place as RowPlace, Resource, Row, Value};
 use crate::config::kept::Whole;
 use crate::config::secret::Secret;
-use crate::config::{Config, LbMonitor};
+use crate::config::{Config, LbMonitor, SystemUser};
 
 /// What `steelyard.conf` has: sealed lines by what can be shown of them, and commands with sealed secrets.
 #[derive(Default)]
@@ -196,6 +196,7 @@ impl Command {
         match self.object() {
             Object::LbMonitor => of::<LbMonitor>(config.lb_monitors.find(name()?)?, row),
             Object::LbParameter => of(&config.lb_parameter, row),
+            Object::SystemUser => of::<SystemUser>(config.system_users.find(name()?)?, row),
             _ => None,
         }
     }
@@ -211,6 +212,7 @@ pub(super) fn print(config: &Config) -> String {
     }
     set(&config.lb_parameter, Object::LbParameter, &mut out);
     config.lb_monitors.iter().for_each(|monitor| set(monitor, Object::LbMonitor, &mut out));
+    config.system_users.iter().for_each(|user| set(user, Object::SystemUser, &mut out));
     out
 }
 

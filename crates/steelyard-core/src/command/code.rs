@@ -63,7 +63,8 @@ impl Refusal {
             Refusal::IntervalTooShort { .. } => 2128,
             Refusal::TooFewRetries { .. } => 2196,
             Refusal::TooManyCodes => 2130,
-            Refusal::CannotSeal { .. } => 257,
+            Refusal::CannotSeal { .. } | Refusal::BuiltIn { .. } => 257,
+            Refusal::InvalidExpression { .. } => 1137,
             Refusal::SealedLineMissing => 1093,
             Refusal::SecretGiven { .. } => 273,
             Refusal::NoSecret { .. } => 1090,
@@ -108,6 +109,8 @@ impl Refusal {
             | Refusal::AddressInUse { argument, .. }
             | Refusal::NotBound { argument, .. }
             | Refusal::InUse { argument, .. }
+            | Refusal::BuiltIn { argument, .. }
+            | Refusal::InvalidExpression { argument, .. }
             | Refusal::BoundToVserver { argument, .. }
             | Refusal::SecretGiven { argument }
             | Refusal::TypeMismatch { argument } => Some(argument),
@@ -192,6 +195,8 @@ impl Refusal {
             | Refusal::ServiceAddressTaken { service: word }
             | Refusal::AddressInUse { vserver: word, .. }
             | Refusal::NotBound { name: word, .. }
+            | Refusal::BuiltIn { name: word, .. }
+            | Refusal::InvalidExpression { why: word, .. }
             | Refusal::BackupLoop { name: word }
             | Refusal::MonitorNotBound { name: word } => [Some(word), None],
             Refusal::InUse { name, by: other, .. }

@@ -110,6 +110,14 @@ pub enum Object {
     LbGroup,
     /// `serviceGroupMember`
     ServiceGroupMember,
+    /// `system user`
+    SystemUser,
+    /// `system group`
+    SystemGroup,
+    /// `system cmdPolicy`
+    SystemCmdPolicy,
+    /// `system parameter`
+    SystemParameter,
 }
 
 /// A command whose every value is of its row's kind and in its row's range. What it refers to may not exist.
@@ -238,6 +246,10 @@ impl Object {
             Object::NsSpParams => "ns spParams",
             Object::LbGroup => "lb group",
             Object::ServiceGroupMember => "serviceGroupMember",
+            Object::SystemUser => "system user",
+            Object::SystemGroup => "system group",
+            Object::SystemCmdPolicy => "system cmdPolicy",
+            Object::SystemParameter => "system parameter",
         }
     }
 
@@ -246,8 +258,16 @@ impl Object {
         self == Object::ServiceGroupMember
     }
 
+    /// Is it about who may do what here?
+    fn is_about_users(self) -> bool {
+        matches!(
+            self,
+            Object::SystemUser | Object::SystemGroup | Object::SystemCmdPolicy | Object::SystemParameter
+        )
+    }
+
     /// Every object.
-    pub const ALL: [Object; 16] = [
+    pub const ALL: [Object; 20] = [
         Object::Server,
         Object::Service,
         Object::ServiceGroup,
@@ -264,6 +284,10 @@ impl Object {
         Object::NsSpParams,
         Object::LbGroup,
         Object::ServiceGroupMember,
+        Object::SystemUser,
+        Object::SystemGroup,
+        Object::SystemCmdPolicy,
+        Object::SystemParameter,
     ];
 }
 

@@ -1,6 +1,8 @@
 //! A configuration as the lines of an `ns.conf` that would make it, in the appliance's order (`spec/cli.md` 6): what
 //! is at its default is left out, unless the appliance writes it, too.
 
+mod system;
+
 use std::collections::BTreeSet;
 
 use super::value::write;
@@ -56,6 +58,10 @@ pub(super) fn rank(verb: Verb, object: Object) -> Rank {
         Object::LbVserver => Rank::LbVservers,
         Object::LbGroup => Rank::OtherVservers,
         Object::LbMonitor => Rank::Monitors,
+        Object::SystemUser | Object::SystemGroup if binds => Rank::Bindings,
+        Object::SystemUser | Object::SystemGroup | Object::SystemCmdPolicy | Object::SystemParameter => {
+            Rank::System
+        }
     }
 }
 
@@ -66,6 +72,7 @@ fn resources(config: &Config, rank: Rank, out: &mut String) {
         Rank::Config => changed(&config.ns_config, out),
         Rank::Modes => modes(config, out),
         Rank::System => {
+            system::print(config, out);
             changed(&config.ns_host_name, out);
             changed(&config.ns_param, out);
             config.ns_ips.iter().for_each(|ip| add(ip, out));
@@ -92,7 +99,8 @@ fn resources(config: &Config, rank: Rank, out: &mut String) {
         Rank::ServiceGroupBindings => {
             config.service_groups.iter().for_each(|group| group_bindings(group, out))
         }
-        Rank::Header | Rank::Bindings | Rank::Last => {}
+        Rank::Bindings => system::bindings(config, out),
+        Rank::Header | Rank::Last => {}
     }
 }
 

@@ -299,6 +299,20 @@ pub enum Refusal {
         /// The name.
         name: String,
     },
+    /// 257: what is there from the start cannot be removed, or changed so.
+    BuiltIn {
+        /// The argument that named it.
+        argument: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// 1137: a regular expression that cannot be read.
+    InvalidExpression {
+        /// Of which argument.
+        argument: &'static str,
+        /// Why not.
+        why: String,
+    },
     /// 315: something uses what was to be removed.
     InUse {
         /// The argument that named it.

@@ -219,6 +219,11 @@ fn meant(argument: &str, object: Object) -> &'static [Object] {
         ("name", Object::LbGroup) => &[Object::LbGroup],
         ("IPAddress", Object::NsIp) => &[Object::NsIp],
         ("name", Object::NetProfile) | ("netProfile", _) => &[Object::NetProfile],
+        ("userName", _) => &[Object::SystemUser],
+        ("groupName", Object::SystemGroup) => &[Object::SystemGroup],
+        ("policyName", Object::SystemUser | Object::SystemGroup | Object::SystemCmdPolicy) => {
+            &[Object::SystemCmdPolicy]
+        }
         _ => &[],
     }
 }
@@ -237,6 +242,9 @@ fn names<'c>(config: &'c Config, object: Object, argument: &str) -> Box<dyn Iter
         Object::LbGroup => of(&config.lb_groups),
         Object::NsIp => of(&config.ns_ips),
         Object::NetProfile => of(&config.net_profiles),
+        Object::SystemUser => of(&config.system_users),
+        Object::SystemGroup => of(&config.system_groups),
+        Object::SystemCmdPolicy => of(&config.system_cmd_policies),
         _ => Box::new(std::iter::empty()),
     };
     Box::new(meant(argument, object).iter().flat_map(of_one))

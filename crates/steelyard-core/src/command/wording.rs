@@ -15,6 +15,7 @@ impl Refusal {
             Refusal::Exists { argument, name }
             | Refusal::NoSuch { argument, name, .. }
             | Refusal::InUse { argument, name, .. }
+            | Refusal::BuiltIn { argument, name }
             | Refusal::BoundToVserver { argument, name, .. }
             | Refusal::NotBound { argument, name } => format!("{text} [{argument}, {}]", brief(name)),
             Refusal::ServerExists { server: name, .. }
@@ -169,6 +170,8 @@ impl Refusal {
             Refusal::InUse { object, by, .. } | Refusal::MonitorInUse { object, by, .. } => {
                 format!("{object} {} uses it; change that first", quoted(by))
             }
+            Refusal::BuiltIn { .. } => "it is there from the start and stays as it is".to_owned(),
+            Refusal::InvalidExpression { why, .. } => quoted(why),
             Refusal::BoundToVserver { vserver, .. } => {
                 format!(
                     "unbind it from {}, or set lb parameter -AllowBoundSvcRemoval ENABLED",
@@ -316,6 +319,7 @@ const TEXTS: &[(u16, &str)] = &[
     (1118, "Only one range allowed per argument"),
     (1119, "Unmatched character"),
     (1128, "Incomplete command"),
+    (1137, "Invalid regular expression"),
     (1172, "Invalid range value"),
     (1303, "Service not bound to Vserver"),
     (1304, "Service type mismatch between the vserver and service"),

@@ -32,10 +32,17 @@ impl Config {
             (("service group", "service groups"), sets(&self.service_groups, &next.service_groups)),
             (("server", "servers"), sets(&self.servers, &next.servers)),
             (("monitor", "monitors"), sets(&self.lb_monitors, &next.lb_monitors)),
+            (("user", "users"), sets(&self.system_users, &next.system_users)),
+            (("group of users", "groups of users"), sets(&self.system_groups, &next.system_groups)),
+            (
+                ("command policy", "command policies"),
+                sets(&self.system_cmd_policies, &next.system_cmd_policies),
+            ),
         ];
         let settings = self.lb_parameter != next.lb_parameter
             || self.features != next.features
-            || self.ns_sp_params != next.ns_sp_params;
+            || self.ns_sp_params != next.ns_sp_params
+            || self.system_parameter != next.system_parameter;
         Changes { tables, settings }
     }
 }

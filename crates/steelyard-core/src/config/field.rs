@@ -157,6 +157,18 @@ impl Field for Option<Secret> {
     }
 }
 
+impl Field for Vec<&'static str> {
+    fn store(&mut self, value: &Value) {
+        if let Value::WordList(words) = value {
+            self.clone_from(words);
+        }
+    }
+
+    fn value(&self, _: &Kind) -> Option<Value> {
+        (!self.is_empty()).then(|| Value::WordList(self.clone()))
+    }
+}
+
 /// Unset until a value is given.
 impl<T: Field + Blank> Field for Option<T> {
     fn store(&mut self, value: &Value) {

@@ -31,6 +31,7 @@ mod service;
 mod service_group;
 mod service_type;
 pub mod source;
+mod system;
 mod table;
 
 pub use attribute::CodeRange;
@@ -55,6 +56,9 @@ pub use server::Server;
 pub use service::{MonitorBinding, Service};
 pub use service_group::{Member, ServiceGroup};
 pub use service_type::{ServiceType, Transport};
+pub use system::{
+    CommandPolicyBinding, NSROOT, SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser, UserBinding,
+};
 pub(crate) use table::Undoable;
 pub use table::{Keyed, Table};
 
@@ -101,11 +105,19 @@ pub struct Config {
     pub ns_ips: Table<NsIp>,
     /// `netProfile`.
     pub net_profiles: Table<NetProfile>,
+    /// `system user`, nsroot first.
+    pub system_users: Table<SystemUser>,
+    /// `system group`.
+    pub system_groups: Table<SystemGroup>,
+    /// `system cmdPolicy`, built-in ones first.
+    pub system_cmd_policies: Table<SystemCmdPolicy>,
+    /// `system parameter`.
+    pub system_parameter: SystemParameter,
     /// Lines that are no resource of this program.
     pub kept: KeptLines,
 }
 
-/// Nothing but what NetScaler has from the start: the built-in monitors.
+/// Nothing but what NetScaler has from the start: built-in monitors and command policies, and nsroot.
 impl Default for Config {
     fn default() -> Config {
         Config {
@@ -124,6 +136,10 @@ impl Default for Config {
             lb_groups: Table::default(),
             ns_ips: Table::default(),
             net_profiles: Table::default(),
+            system_users: [SystemUser::nsroot()].into_iter().collect(),
+            system_groups: Table::default(),
+            system_cmd_policies: SystemCmdPolicy::built_in().collect(),
+            system_parameter: SystemParameter::default(),
             kept: KeptLines::default(),
         }
     }
@@ -131,7 +147,7 @@ impl Default for Config {
 
 impl Config {
     /// Every table. No command that stands for several changes anything else.
-    pub(crate) fn tables(&mut self) -> [&mut dyn Undoable; 8] {
+    pub(crate) fn tables(&mut self) -> [&mut dyn Undoable; 11] {
         let Config {
             servers,
             services,
@@ -141,6 +157,10 @@ impl Config {
             lb_groups,
             ns_ips,
             net_profiles,
+            system_users,
+            system_groups,
+            system_cmd_policies,
+            system_parameter: _,
             lb_parameter: _,
             features: _,
             modes: _,
@@ -150,7 +170,19 @@ impl Config {
             ns_sp_params: _,
             kept: _,
         } = self;
-        [servers, services, service_groups, lb_vservers, lb_monitors, lb_groups, ns_ips, net_profiles]
+        [
+            servers,
+            services,
+            service_groups,
+            lb_vservers,
+            lb_monitors,
+            lb_groups,
+            ns_ips,
+            net_profiles,
+            system_users,
+            system_groups,
+            system_cmd_policies,
+        ]
     }
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod more;
+mod users;
 
 use steelyard_core::command::{print, read, run_line};
 use steelyard_core::config::Config;

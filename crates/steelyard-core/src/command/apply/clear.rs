@@ -1,7 +1,7 @@
 //! `clear ns config`: back to how an appliance is at the start, but for what its level leaves.
 
-use crate::config::Config;
 use crate::config::kept::{Kept, KeptLines, Rank};
+use crate::config::{Config, NSROOT};
 
 /// How much `clear ns config` leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,6 +46,13 @@ pub fn clear(config: &mut Config, level: Level) {
         config.ns_sp_params = before.ns_sp_params;
         config.ns_ips = before.ns_ips;
         config.net_profiles = before.net_profiles;
+        config.system_users = before.system_users;
+        config.system_groups = before.system_groups;
+        config.system_cmd_policies = before.system_cmd_policies;
+        config.system_parameter = before.system_parameter;
+    } else if let Some(nsroot) = before.system_users.find(NSROOT) {
+        let password = nsroot.password.clone();
+        config.system_users.change(NSROOT, |nsroot| nsroot.password = password);
     }
     config.ns_config = before.ns_config;
     let mut kept = KeptLines::default();

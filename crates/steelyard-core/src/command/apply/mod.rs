@@ -15,6 +15,7 @@ mod protocols;
 mod references;
 mod remove;
 mod switch;
+mod system;
 mod unbind;
 mod unset;
 
@@ -31,6 +32,7 @@ use lb_vserver::{add_lb_vserver, bind_lb_vserver, set_lb_vserver};
 use monitor::{add_lb_monitor, bind_lb_monitor, set_lb_monitor};
 use remove::{rename, rm};
 use switch::switch;
+use system::{bind_system_group, bind_system_user, set_cmd_policy};
 use unbind::unbind;
 use unset::unset;
 
@@ -87,6 +89,11 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         (Verb::Add, Object::NsIp) => add(&mut config.ns_ips, "IPAddress", command)?,
         (Verb::Add, Object::LbGroup) => add(&mut config.lb_groups, "name", command)?,
         (Verb::Add, Object::NetProfile) => add(&mut config.net_profiles, "name", command)?,
+        (Verb::Add, Object::SystemUser) => add(&mut config.system_users, "userName", command)?,
+        (Verb::Add, Object::SystemGroup) => add(&mut config.system_groups, "groupName", command)?,
+        (Verb::Add, Object::SystemCmdPolicy) => add(&mut config.system_cmd_policies, "policyName", command)?,
+        (Verb::Bind, Object::SystemUser) => bind_system_user(config, command)?,
+        (Verb::Bind, Object::SystemGroup) => bind_system_group(config, command)?,
         (Verb::Bind, Object::Service) => bind_service(config, command)?,
         (Verb::Bind, Object::ServiceGroup) => bind_service_group(config, command)?,
         (Verb::Bind, Object::LbVserver) => bind_lb_vserver(config, command)?,
@@ -113,6 +120,12 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         }
         (Verb::Set, Object::NsHostName) => config.ns_host_name = made(command),
         (Verb::Set, Object::NetProfile) => set(&mut config.net_profiles, "name", command)?,
+        (Verb::Set, Object::SystemUser) => set(&mut config.system_users, "userName", command)?,
+        (Verb::Set, Object::SystemGroup) => set(&mut config.system_groups, "groupName", command)?,
+        (Verb::Set, Object::SystemCmdPolicy) => set_cmd_policy(config, command)?,
+        (Verb::Set, Object::SystemParameter) => {
+            config.system_parameter = changed(&config.system_parameter, command);
+        }
         (Verb::Bind, Object::LbGroup) => bind_lb_group(config, command)?,
         (Verb::Bind, Object::LbMonitor) => return bind_lb_monitor(config, command),
         (Verb::Unset, _) => unset(config, command)?,

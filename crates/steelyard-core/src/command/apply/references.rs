@@ -4,7 +4,7 @@
 //! errors): what is bound to a virtual server goes with its bindings, a monitor or a server in use stays.
 
 use crate::config::attribute::Resource;
-use crate::config::{Bindable, Config, Keyed, LbBinding, Server, ServiceType};
+use crate::config::{Bindable, CommandPolicyBinding, Config, Keyed, LbBinding, Server, ServiceType};
 
 /// Something that uses something else.
 pub(super) struct User {
@@ -69,6 +69,15 @@ pub(super) fn user_of_net_profile(config: &Config, profile: &str) -> Option<User
     let monitors = config.lb_monitors.iter().map(|m| (&m.net_profile, "lb monitor", &m.name));
     let mut all = services.chain(groups).chain(vservers).chain(monitors);
     all.find(|(used, ..)| is(used)).map(|(_, object, name)| User::new(object, name))
+}
+
+/// A user or a group that a command policy is bound to.
+pub(super) fn user_of_cmd_policy(config: &Config, policy: &str) -> Option<User> {
+    let is = |binding: &CommandPolicyBinding| binding.policy.eq_ignore_ascii_case(policy);
+    let user = config.system_users.iter().find(|user| user.policies.iter().any(is));
+    let group = || config.system_groups.iter().find(|group| group.policies.iter().any(is));
+    user.map(|user| User::new("system user", &user.name))
+        .or_else(|| group().map(|group| User::new("system group", &group.name)))
 }
 
 /// Takes a virtual server from the group that it is in.

@@ -5,6 +5,7 @@ use super::references::{
     User, leave_groups, remove_if_implicit, rename_server, rename_target, rename_vserver, unbind_everywhere,
     user_of_monitor, user_of_net_profile, user_of_server, user_of_target, users_of_vserver,
 };
+use super::system::{rm_cmd_policy, rm_system_group, rm_system_user};
 use super::{made, name, names, text};
 use crate::command::refusal::Refusal;
 use crate::command::resolve::{exists, service_or_group_exists, such};
@@ -24,6 +25,9 @@ pub(super) fn rm(config: &mut Config, command: &Command) -> Result<(), Refusal> 
             config.ns_ips.remove(&address);
         }
         Object::NetProfile => rm_net_profiles(config, &names(command, "name"))?,
+        Object::SystemUser => rm_system_user(config, name(command))?,
+        Object::SystemGroup => rm_system_group(config, name(command))?,
+        Object::SystemCmdPolicy => rm_cmd_policy(config, name(command))?,
         Object::LbGroup => {
             let names = names(command, "name");
             names.iter().try_for_each(|name| such(&config.lb_groups, "name", name).map(|_| ()))?;

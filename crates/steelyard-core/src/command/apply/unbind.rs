@@ -5,6 +5,7 @@ use super::lb_group::unbind_lb_group;
 use super::lb_vserver::unbind_lb_vserver;
 use super::monitor_parts::{is_about_a_part, unbind_part};
 use super::references::remove_if_implicit;
+use super::system::{unbind_system_group, unbind_system_user};
 use super::{name, only_one, text};
 use crate::command::refusal::{Hint, Refusal};
 use crate::command::resolve::{Monitored, monitored, such};
@@ -25,6 +26,8 @@ pub(super) fn unbind(config: &mut Config, command: &Command) -> Result<(), Refus
         Object::ServiceGroup => unbind_service_group(config, command),
         Object::LbVserver => unbind_lb_vserver(config, command),
         Object::LbGroup => unbind_lb_group(config, command),
+        Object::SystemUser => unbind_system_user(config, command),
+        Object::SystemGroup => unbind_system_group(config, command),
         Object::LbMonitor if is_about_a_part(command) => unbind_part(config, command),
         Object::LbMonitor => {
             such(&config.lb_monitors, "monitorName", name(command))?;

@@ -46,6 +46,15 @@ pub(super) fn unset(config: &mut Config, command: &Command) -> Result<(), Refusa
             let group = without(such(&config.lb_groups, "name", name(command))?, command);
             config.lb_groups.insert(group);
         }
+        Object::SystemUser => {
+            let user = without(such(&config.system_users, "userName", name(command))?, command);
+            config.system_users.insert(user);
+        }
+        Object::SystemGroup => {
+            let group = without(such(&config.system_groups, "groupName", name(command))?, command);
+            config.system_groups.insert(group);
+        }
+        Object::SystemParameter => config.system_parameter = without(&config.system_parameter, command),
         Object::NsConfig => {
             config.ns_config = without(&config.ns_config, command);
             config.ns_param = without(&config.ns_param, command);

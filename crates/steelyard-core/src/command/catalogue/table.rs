@@ -93,8 +93,7 @@ pub(super) const TABLE: &[Row] = &[
         "system",
         NONE,
         Rank::System,
-        "autorestorefeature backup bw cmdPolicy collectionparam dataSource extramgmtcpu file group hwerror kek \
-        parameter pattern proxy sshkey user",
+        "autorestorefeature backup bw collectionparam dataSource extramgmtcpu file hwerror kek pattern proxy sshkey",
     )
     .bound(Rank::Bindings),
     Row::stored("system", NONE, Rank::Bindings, "global"),

@@ -8,9 +8,10 @@ use crate::command::words::{
 use crate::command::{Object, Verb};
 use crate::config::attribute::Resource;
 use crate::config::{
-    BINDING_ORDER, BINDING_TARGET, BINDING_WEIGHT, FEATURE, GROUPED, LbGroup, LbMonitor, LbParameter,
-    LbVserver, MODE, Member, MetricBinding, MonitorBinding, MonitorCertKey, NetProfile, NsConfig, NsHostName,
-    NsIp, NsParam, NsSpParams, PolicyBinding, RESOLVE_NOW, SERVICE_IP, Server, Service, ServiceGroup,
+    BINDING_ORDER, BINDING_TARGET, BINDING_WEIGHT, CommandPolicyBinding, FEATURE, GROUPED, LbGroup,
+    LbMonitor, LbParameter, LbVserver, MODE, Member, MetricBinding, MonitorBinding, MonitorCertKey,
+    NetProfile, NsConfig, NsHostName, NsIp, NsParam, NsSpParams, PolicyBinding, RESOLVE_NOW, SERVICE_IP,
+    Server, Service, ServiceGroup, SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser, UserBinding,
 };
 
 /// The form of a command; `None` when the verb does not go with the object.
@@ -39,6 +40,9 @@ fn added(object: Object) -> Option<Form> {
         Object::LbGroup => add::<LbGroup>(),
         Object::NsIp => add::<NsIp>(),
         Object::NetProfile => add::<NetProfile>(),
+        Object::SystemUser => add::<SystemUser>(),
+        Object::SystemGroup => add::<SystemGroup>(),
+        Object::SystemCmdPolicy => add::<SystemCmdPolicy>(),
         _ => return None,
     })
 }
@@ -64,6 +68,10 @@ fn changed(object: Object) -> Option<Form> {
         Object::NsParam => set::<NsParam>(),
         Object::NsSpParams => set::<NsSpParams>(),
         Object::NsHostName => set::<NsHostName>(),
+        Object::SystemUser => with_password(set::<SystemUser>()),
+        Object::SystemGroup => set::<SystemGroup>(),
+        Object::SystemCmdPolicy => add::<SystemCmdPolicy>(),
+        Object::SystemParameter => set::<SystemParameter>(),
         _ => return None,
     })
 }
@@ -86,6 +94,9 @@ fn unset(object: Object) -> Option<Form> {
         Object::NsConfig => set::<NsConfig>().options(NsParam::rows()),
         Object::NsParam => set::<NsParam>(),
         Object::NsSpParams => set::<NsSpParams>(),
+        Object::SystemUser => set::<SystemUser>().but(&["password"]),
+        Object::SystemGroup => set::<SystemGroup>(),
+        Object::SystemParameter => set::<SystemParameter>(),
         _ => return None,
     };
     Some(form.each_by_itself())
@@ -100,6 +111,9 @@ fn removed(object: Object) -> Option<Form> {
         Object::ServiceGroup => key::<ServiceGroup>(),
         Object::LbMonitor => typed(key::<LbMonitor>()).options(rows::<LbMonitor>(&["respcode"])),
         Object::NsIp => key::<NsIp>().options(rows::<NsIp>(&["td"])),
+        Object::SystemUser => key::<SystemUser>(),
+        Object::SystemGroup => key::<SystemGroup>(),
+        Object::SystemCmdPolicy => key::<SystemCmdPolicy>(),
         _ => return None,
     })
 }
@@ -125,6 +139,12 @@ fn bound(object: Object) -> Option<Form> {
             .options(MetricBinding::rows())
             .options(MonitorCertKey::rows()),
         Object::LbGroup => key::<LbGroup>().slot(&GROUPED, Need::Required),
+        Object::SystemUser => CommandPolicyBinding::rows()
+            .fold(key::<SystemUser>(), |form, row| form.slot(row, Need::Optional))
+            .options(rows::<UserBinding>(&["partitionname"])),
+        Object::SystemGroup => {
+            key::<SystemGroup>().options(UserBinding::rows()).options(CommandPolicyBinding::rows())
+        }
         _ => return None,
     })
 }
@@ -146,6 +166,14 @@ fn unbound(object: Object) -> Option<Form> {
             .options(rows::<MetricBinding>(&["metric"]))
             .options(rows::<MonitorCertKey>(&["certkeyname", "ca"])),
         Object::LbGroup => key::<LbGroup>().slot(&GROUPED, Need::Required),
+        Object::SystemUser => rows::<CommandPolicyBinding>(&["policyname"])
+            .fold(key::<SystemUser>(), |form, row| form.slot(row, Need::Optional))
+            .options(rows::<UserBinding>(&["partitionname"])),
+        Object::SystemGroup => {
+            key::<SystemGroup>()
+                .options(UserBinding::rows())
+                .options(rows::<CommandPolicyBinding>(&["policyname"]))
+        }
         _ => return None,
     })
 }
@@ -193,7 +221,11 @@ fn shown(object: Object) -> Option<Form> {
         Object::LbGroup => key::<LbGroup>(),
         Object::NsIp => key::<NsIp>().options(rows::<NsIp>(&["td", "type"])),
         Object::NetProfile => key::<NetProfile>(),
+        Object::SystemUser => key::<SystemUser>(),
+        Object::SystemGroup => key::<SystemGroup>(),
+        Object::SystemCmdPolicy => key::<SystemCmdPolicy>(),
         Object::LbParameter
+        | Object::SystemParameter
         | Object::NsFeature
         | Object::NsMode
         | Object::NsConfig
@@ -225,6 +257,12 @@ fn member(form: Form) -> Form {
 /// With the type, which every command about a monitor repeats.
 fn typed(form: Form) -> Form {
     rows::<LbMonitor>(&["type"]).fold(form, |form, row| form.slot(row, Need::Required))
+}
+
+/// The password is a word of its own, as in `add`.
+fn with_password(form: Form) -> Form {
+    rows::<SystemUser>(&["password"])
+        .fold(form.but(&["password"]), |form, row| form.slot(row, Need::Optional))
 }
 
 /// NITRO's names of what is a member's own.

@@ -26,6 +26,9 @@ pub(super) fn findings(
         Verb::Show | Verb::Stat => {
             vec![applied.whole(Verdict::Inert, Consequence::None, "it only shows something")]
         }
+        _ if command.object().is_about_users() => {
+            vec![applied.whole(Verdict::Stored, Consequence::None, NO_USERS)]
+        }
         Verb::Add | Verb::Set | Verb::Bind => applied.given(),
         Verb::Enable if command.object() == Object::NsFeature => applied.features(),
         Verb::Enable if command.object() == Object::NsMode => applied.modes(),
@@ -324,7 +327,11 @@ impl Applied<'_> {
             | Object::NsHostName
             | Object::NsFeature
             | Object::NsMode
-            | Object::ServiceGroupMember => None,
+            | Object::ServiceGroupMember
+            | Object::SystemUser
+            | Object::SystemGroup
+            | Object::SystemCmdPolicy
+            | Object::SystemParameter => None,
         };
         default.is_some_and(|default| default == *value)
     }
@@ -416,6 +423,8 @@ const FOREIGN: &str = "the appliance encrypted it with a key that is not here: u
 const GUARDING_POLICY: &str = "the policy decides who gets in and is not carried out: what it guards stays closed unless --expose names it";
 const FORWARDING: &str = "how packets are forwarded is the host's business";
 const NO_GROUP: &str = "clients do not share a service over several virtual servers";
+const NO_USERS: &str =
+    "users and settings of the appliance are not used: management is open to this host alone";
 /// Settings of `lb parameter` about persistence, which mean nothing where no virtual server has any.
 const PERSISTENCE: &[&str] = &[
     "httponlycookieflag",
