@@ -149,7 +149,7 @@ fn commands(asked: &Asked<'_>, change: &Change, verb: Verb) -> Result<Vec<Comman
     let objects = objects(asked)?;
     let ids = asked.query.pairs("args");
     let command = |object: &Map<String, Value>| {
-        let mut fields = fields(change, verb, object)?;
+        let mut fields = fields(change, object)?;
         let known = |fields: &[(String, Vec<String>)], name: &str| fields.iter().any(|(n, _)| n == name);
         for (name, value) in &ids {
             let name = change.row(name);
@@ -195,15 +195,11 @@ fn objects(asked: &Asked<'_>) -> Result<Vec<Map<String, Value>>, Reply> {
 }
 
 /// Each field by its row's name, and its words.
-fn fields(
-    change: &Change,
-    verb: Verb,
-    object: &Map<String, Value>,
-) -> Result<Vec<(String, Vec<String>)>, Reply> {
+fn fields(change: &Change, object: &Map<String, Value>) -> Result<Vec<(String, Vec<String>)>, Reply> {
     let mut out = Vec::new();
     for (name, value) in object.iter().filter(|(name, _)| !is_unit_of_one(name, object)) {
         let row = change.row(name);
-        let Some(mut words) = words(verb, value).map_err(|()| wrong_type(name))? else { continue };
+        let Some(mut words) = words(change.object, value).map_err(|()| wrong_type(name))? else { continue };
         if let Some(unit) = UNITS.iter().find(|(of, _)| *of == row).and_then(|(_, unit)| object.get(*unit)) {
             words.extend(unit.as_str().map(str::to_owned));
         }
@@ -212,8 +208,9 @@ fn fields(
     Ok(out)
 }
 
-/// The words of a value; `None` of one that is not given: null, or a flag that is false.
-fn words(verb: Verb, value: &Value) -> Result<Option<Vec<String>>, ()> {
+/// The words of a value; `None` of one that is not given: null, or a flag that is false. Features and modes come as a list
+/// or as one text.
+fn words(object: Object, value: &Value) -> Result<Option<Vec<String>>, ()> {
     let one = |value: &Value| match value {
         Value::String(text) => Ok(text.clone()),
         Value::Number(number) => Ok(number.to_string()),
@@ -224,7 +221,7 @@ fn words(verb: Verb, value: &Value) -> Result<Option<Vec<String>>, ()> {
         Value::Bool(true) => Some(Vec::new()),
         Value::Array(items) => Some(items.iter().map(one).collect::<Result<_, _>>()?),
         Value::Object(_) => return Err(()),
-        Value::String(text) if matches!(verb, Verb::Enable | Verb::Disable) => {
+        Value::String(text) if matches!(object, Object::NsFeature | Object::NsMode) => {
             Some(text.split_ascii_whitespace().map(str::to_owned).collect())
         }
         value => Some(vec![one(value)?]),

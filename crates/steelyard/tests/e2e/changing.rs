@@ -18,6 +18,7 @@ use crate::service::TestService;
 pub fn trials() -> Vec<Trial> {
     trials![
         what_is_added_serves_and_what_is_removed_does_not,
+        a_name_with_a_space_is_one_name,
         statuses_and_codes_are_those_that_clients_know,
         bodies_that_are_none_change_nothing,
         a_body_that_is_too_large_is_refused,
@@ -78,6 +79,21 @@ fn what_is_added_serves_and_what_is_removed_does_not() {
     assert!(program.stat("lbvserver").is_empty());
     assert_eq!(program.owner("DELETE", "service/s?args=", None).0, "HTTP/1.1 200 OK");
     assert_eq!(running(&program), "#NS14.1 Build 51.80\nenable ns feature LB\n");
+}
+
+fn a_name_with_a_space_is_one_name() {
+    let place = Place::new();
+    let program = Program::launch(&place, "");
+    let named = |name: &str| json!({"lbvserver": {"name": name}});
+    let vserver = json!({"lbvserver": {"name": "a b", "servicetype": "HTTP"}});
+    done(&program, "POST", "lbvserver", vserver);
+    done(&program, "POST", "lbvserver?action=disable", named("a b"));
+    assert!(running(&program).contains("-state DISABLED"), "{}", running(&program));
+    done(&program, "POST", "lbvserver?action=enable", named("a b"));
+    assert!(!running(&program).contains("-state DISABLED"), "{}", running(&program));
+    done(&program, "POST", "nsfeature?action=enable", json!({"nsfeature": {"feature": "CS SSL"}}));
+    assert!(running(&program).contains("enable ns feature CS SSL\n"), "{}", running(&program));
+    assert_eq!(program.owner("DELETE", "lbvserver/a%2520b", None).0, "HTTP/1.1 200 OK");
 }
 
 fn statuses_and_codes_are_those_that_clients_know() {
