@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use steelyard_core::config::departure::Departure;
+use steelyard_core::monitor::health::Machine;
 use steelyard_core::monitor::schedule::Transition;
 use steelyard_core::service::{Service, State as ServiceState};
 use steelyard_core::vserver::VirtualServer;
@@ -136,11 +137,11 @@ fn vserver_lines(state: &State, prober: &Prober, vserver: &VirtualServer) -> Vec
 
 /// What each monitor of a service said last.
 fn reasons(prober: &Prober, service: &Arc<Service>) -> Vec<String> {
-    let said = |(name, last): (Box<str>, Option<_>)| match last {
+    let said = |(name, machine): (Box<str>, Machine)| match machine.last {
         Some(result) => format!("{name}: {result}"),
         None => format!("{name}: no answer yet"),
     };
-    let run = prober.last_responses(service).into_iter().map(said);
+    let run = prober.machines(service).into_iter().map(said);
     run.chain(unknown(prober, service)).collect()
 }
 

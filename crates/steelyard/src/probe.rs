@@ -14,6 +14,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 use steelyard_core::monitor::bound::Unknown;
+use steelyard_core::monitor::health::Machine;
 use steelyard_core::monitor::schedule::{Due, ProbeKey, Schedule, Target, Transition};
 use steelyard_core::monitor::{ConnectFault, Probe, ProbeResult, Stage, Step};
 use steelyard_core::service::{Service, State};
@@ -99,11 +100,11 @@ impl Prober {
         let _ = timeout(at_most, all).await;
     }
 
-    /// Each monitor of a service with its last response.
-    pub fn last_responses(&self, service: &Arc<Service>) -> Vec<(Box<str>, Option<ProbeResult>)> {
+    /// Each monitor that probes a service, with its results so far.
+    pub fn machines(&self, service: &Arc<Service>) -> Vec<(Box<str>, Machine)> {
         let schedule = self.inner.schedule.borrow();
         let monitors = schedule.monitors(service);
-        monitors.iter().map(|m| (m.spec.name.clone(), m.machine.last.clone())).collect()
+        monitors.iter().map(|m| (m.spec.name.clone(), m.machine.clone())).collect()
     }
 
     /// The monitors of a service that cannot be run.

@@ -56,6 +56,8 @@ mod addresses;
 mod bad_input;
 #[path = "e2e/bandwidth.rs"]
 mod bandwidth;
+#[path = "e2e/bindings.rs"]
+mod bindings;
 #[path = "e2e/changing.rs"]
 mod changing;
 #[path = "e2e/check.rs"]
@@ -177,6 +179,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(stopping::trials());
     trials.extend(management::trials());
     trials.extend(bad_input::trials());
+    trials.extend(bindings::trials());
     trials.extend(check::trials());
     trials.extend(host_commands::trials());
     let conclusion = libtest_mimic::run(&arguments, trials);

@@ -45,6 +45,23 @@ impl Row {
         self.plain(name, Plain::Array(texts.into_iter().map(Plain::String).collect()))
     }
 
+    /// Elements of another resource; nothing where there are none (`spec/nitro.md` 4).
+    pub fn rows(&mut self, name: &'static str, rows: Vec<Row>) -> &mut Row {
+        let of = |row: Row| Plain::Object(row.fields.into_iter().map(|(k, v)| (k.into_owned(), v)).collect());
+        match rows.is_empty() {
+            true => self,
+            false => self.plain(name, Plain::Array(rows.into_iter().map(of).collect())),
+        }
+    }
+
+    /// Of an attribute that is shown elsewhere too: whatever else its resource has.
+    pub fn retain_documented(&mut self) -> &mut Row {
+        if let Some(documented) = self.documented {
+            self.fields.retain(|(name, _)| documented.fields.iter().any(|field| field.name == name));
+        }
+        self
+    }
+
     /// JSON as it is.
     pub fn plain(&mut self, name: impl Into<Cow<'static, str>>, value: Plain) -> &mut Row {
         self.fields.push((name.into(), value));

@@ -31,6 +31,10 @@ fn list(resource: &Resource, mut rows: Vec<Row>, query: Query<'_>) -> Reply {
         row.as_text(name).is_some_and(|text| text.eq_ignore_ascii_case(value))
     };
     rows.retain(|row| filters.iter().all(|filter| passes(row, filter)));
+    // Arguments are ids besides that in the path; those that are no field of it say something else.
+    let ids = query.pairs("args");
+    let is_named = |row: &Row, id: &(String, String)| row.as_text(&id.0).is_none() || passes(row, id);
+    rows.retain(|row| ids.iter().all(|id| is_named(row, id)));
     if query.says_yes("count") {
         return Reply::with_resource(resource.name, &[Counted { count: rows.len() }]);
     }

@@ -6,6 +6,7 @@
 //! listeners bound.
 
 mod changing;
+mod probed;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

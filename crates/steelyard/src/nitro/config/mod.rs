@@ -1,5 +1,6 @@
 //! The resources under `/nitro/v1/config`: the table, and what each shows (`spec/nitro.md` 9).
 
+mod bindings;
 pub mod whole;
 
 use steelyard_core::command::Object;
@@ -25,16 +26,73 @@ pub const RESOURCES: &[Resource] = &[
     whole("netprofile", "name", Object::NetProfile, Shown::Not),
     looked_at("nsrunningconfig", "", Shown::Single(whole::nsrunningconfig)),
     looked_at("nssavedconfig", "", Shown::Saved),
-    binding("lbvserver_service_binding", "name", Object::LbVserver, Shown::Not),
-    binding("lbvserver_servicegroup_binding", "name", Object::LbVserver, Shown::Not)
-        .renamed(&[("servicegroupname", "servicename")]),
-    binding("service_lbmonitor_binding", "name", Object::Service, Shown::Not),
-    binding("servicegroup_lbmonitor_binding", "servicegroupname", Object::ServiceGroup, Shown::Not),
-    binding("servicegroup_servicegroupmember_binding", "servicegroupname", Object::ServiceGroup, Shown::Not)
-        .renamed(&[("ip", "servername")]),
-    binding("lbmonitor_service_binding", "monitorname", Object::LbMonitor, Shown::Not)
-        .renamed(&[("state", "monstate")]),
-    binding("lbmonitor_servicegroup_binding", "monitorname", Object::LbMonitor, Shown::Not)
-        .renamed(&[("servicegroupname", "servicename"), ("state", "monstate")]),
-    binding("lbgroup_lbvserver_binding", "name", Object::LbGroup, Shown::Not),
+    binding("lbvserver_service_binding", "name", Object::LbVserver, Shown::List(bindings::lbvserver_service)),
+    binding(
+        "lbvserver_servicegroup_binding",
+        "name",
+        Object::LbVserver,
+        Shown::List(bindings::lbvserver_servicegroup),
+    )
+    .renamed(&[("servicegroupname", "servicename")]),
+    binding("service_lbmonitor_binding", "name", Object::Service, Shown::List(bindings::service_lbmonitor)),
+    binding(
+        "servicegroup_lbmonitor_binding",
+        "servicegroupname",
+        Object::ServiceGroup,
+        Shown::List(bindings::servicegroup_lbmonitor),
+    ),
+    binding(
+        "servicegroup_servicegroupmember_binding",
+        "servicegroupname",
+        Object::ServiceGroup,
+        Shown::List(bindings::servicegroup_servicegroupmember),
+    )
+    .renamed(&[("ip", "servername")]),
+    binding(
+        "lbmonitor_service_binding",
+        "monitorname",
+        Object::LbMonitor,
+        Shown::List(bindings::lbmonitor_service),
+    )
+    .renamed(&[("state", "monstate")]),
+    binding(
+        "lbmonitor_servicegroup_binding",
+        "monitorname",
+        Object::LbMonitor,
+        Shown::List(bindings::lbmonitor_servicegroup),
+    )
+    .renamed(&[("servicegroupname", "servicename"), ("state", "monstate")]),
+    binding(
+        "lbmonitor_metric_binding",
+        "monitorname",
+        Object::LbMonitor,
+        Shown::List(bindings::lbmonitor_metric),
+    ),
+    binding("lbgroup_lbvserver_binding", "name", Object::LbGroup, Shown::List(bindings::lbgroup_lbvserver)),
+    looked_at("lbvserver_binding", "name", Shown::List(bindings::lbvserver)),
+    looked_at(
+        "lbvserver_servicegroupmember_binding",
+        "name",
+        Shown::List(bindings::lbvserver_servicegroupmember),
+    ),
+    looked_at("service_binding", "name", Shown::List(bindings::service)),
+    looked_at("servicegroup_binding", "servicegroupname", Shown::List(bindings::servicegroup)),
+    looked_at(
+        "servicegroup_servicegroupentitymonbindings_binding",
+        "servicegroupname",
+        Shown::List(bindings::servicegroup_monitors_of_members),
+    ),
+    looked_at("server_binding", "name", Shown::List(bindings::server)),
+    looked_at("server_service_binding", "name", Shown::List(bindings::server_service)),
+    looked_at("server_servicegroup_binding", "name", Shown::List(bindings::server_servicegroup)),
+    looked_at("lbmonbindings", "monitorname", Shown::List(bindings::lbmonbindings)),
+    looked_at("lbmonbindings_service_binding", "monitorname", Shown::List(bindings::lbmonbindings_service)),
+    looked_at(
+        "lbmonbindings_servicegroup_binding",
+        "monitorname",
+        Shown::List(bindings::lbmonbindings_servicegroup),
+    ),
+    looked_at("svcbindings", "servicename", Shown::List(bindings::svcbindings)),
+    looked_at("servicegroupbindings", "servicegroupname", Shown::List(bindings::servicegroupbindings)),
+    looked_at("lbpersistentsessions", "vserver", Shown::List(bindings::lbpersistentsessions)),
 ];
