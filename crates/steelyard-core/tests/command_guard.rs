@@ -145,6 +145,15 @@ fn client_certificates_and_the_default_profile_guard() {
     check(&["set appfw settings -defaultProfile APPFW_BYPASS -undefAction APPFW_BLOCK"], &[], "");
 }
 
+/// Policies of content switching pass requests on, and turn nobody away.
+#[test]
+fn a_policy_of_content_switching_guards_nothing() {
+    let lines = format!("{VSERVERS}add cs policy p -rule true\nbind lb vserver v1 -policyName P\n");
+    let reading = read(lines.as_bytes(), "ns.conf");
+    assert!(reading.refused.is_empty() && reading.config.cs_policies.has("p"));
+    assert!(guards(&reading.config).of("v1").is_empty());
+}
+
 /// A line that was refused may have guarded: a binding of a policy, and an option that nobody knows.
 #[test]
 fn refused_lines_guard_too() {

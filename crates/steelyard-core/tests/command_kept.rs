@@ -33,7 +33,7 @@ fn effects() {
         ("set snmp alarm CPU-USAGE -thresholdValue 95", stored(Inert)),
         ("add ntp server 10.0.0.1", stored(Inert)),
         ("add ssl certKey c -cert c.pem", stored(Traffic)),
-        ("add cs vserver c HTTP 10.0.0.1 80", stored(Traffic)),
+        ("add gslb vserver g HTTP", stored(Traffic)),
         ("add responder policy p TRUE DROP", stored(Traffic)),
         ("bind responder global p 10 END", stored(Exposure)),
         ("unbind responder global p", stored(Traffic)),
@@ -62,7 +62,7 @@ fn effects() {
 fn first_words() {
     for (short, whole) in [
         ("bind ssl vs v -certkeyName c", "bind ssl vserver v -certkeyName c"),
-        ("ad cs ac a", "add cs action a"),
+        ("ad resp ac a", "add responder action a"),
         ("set tcpprofile p", "set ns tcpProfile p"),
         ("add acl a DENY", "add ns acl a DENY"),
         ("ADD SSL CERTKEY c", "add ssl certKey c"),
@@ -125,8 +125,8 @@ bind ssl vserver shop -certkeyName shop
 
 #[test]
 fn what_comes_after_a_removal_stays_after_it() {
-    let file = "add cs policy p -url /a\nbind cs vserver c -policyName p\nunbind cs vserver c -policyName p\n\
-                rm cs policy p\n# again\nadd cs policy p -url /b\nbind cs vserver c -policyName p\n";
+    let file = "add cr policy p -rule a\nbind cr vserver c -policyName p\nunbind cr vserver c -policyName p\n\
+                rm cr policy p\n# again\nadd cr policy p -rule b\nbind cr vserver c -policyName p\n";
     assert_eq!(printed(file).split_once('\n').unwrap().1, file);
 }
 
@@ -157,7 +157,7 @@ fn fifty_thousand_lines() {
     for index in 0..10_000 {
         writeln!(file, "# {index}\nbind ssl vserver v{index} -certkeyName c\nadd snmp trap generic 10.0.0.1")
             .unwrap();
-        writeln!(file, "add cs policy p{index}\nfrobnicate {index}\nrm cs policy p{index}").unwrap();
+        writeln!(file, "add cr policy p{index}\nfrobnicate {index}\nrm cr policy p{index}").unwrap();
     }
     let reading = read(file.as_bytes(), "ns.conf");
     assert_eq!(reading.config.kept.iter().count(), 60_000);
@@ -186,10 +186,21 @@ fn line() -> impl Strategy<Value = &'static str> {
         "add lb monitor m HTTP",
         "add ssl certKey c -cert \"a b\"",
         "add responder action a respondwith \"one\ntwo\"",
+        "add cr policy p \\\n  -rule a",
+        "rm cr policy p",
+        "rename cr policy p q",
+        "bind cr vserver c -policyName p",
         "add cs policy p \\\n  -url /a",
+        "add cs policy p -url /a -newOption 1",
         "rm cs policy p",
         "rename cs policy p q",
-        "bind cs vserver c -policyName p",
+        "add cs vserver c HTTP 10.1.1.1 81",
+        "add cs vserver c HTTP 10.1.1.1 81 -newOption 1",
+        "set lb vserver v -backupVServer c",
+        "add lb vserver v HTTP 10.1.1.1 80 -backupVServer c",
+        "rm cs vserver c",
+        "bind cs vserver c -policyName p -targetLBVserver v",
+        "unbind cs vserver c -policyName p",
         "unbind ssl vserver v -eccCurveName ALL",
         "add route 0.0.0.0 0.0.0.0 10.0.0.1",
         "> show ns version",
@@ -237,4 +248,35 @@ fn comes_back(file: &[u8]) -> Result<(), TestCaseError> {
     prop_assert!(second.config == first, "{}", printed.ns_conf);
     prop_assert_eq!(print(&second.config), printed);
     Ok(())
+}
+
+/// Of an object that nothing acts on a file may say what is not understood here, or name what it has not: such a line is
+/// kept as it stands, behind what it may name. What stands in the way of the appliance, too, is refused.
+#[test]
+fn what_cannot_be_carried_out_of_stored_objects_is_kept() {
+    let whole = "\
+enable ns feature CS
+add lb vserver v HTTP 10.0.0.1 80 -persistenceType NONE -cltTimeout 180
+add cs action a -targetLBVserver v
+add cs vserver c HTTP 10.0.0.2 80 -cltTimeout 180
+add cs vserver d HTTP 10.0.0.3 80 -newOption 1
+set cs vserver c -newOption 1
+add cs policy p -rule true -action a -newOption 1
+add cs action b -targetLBVserver elsewhere
+set lb vserver v -backupVServer d
+bind cs vserver elsewhere -policyName p
+bind cs vserver c -policyName p
+";
+    let reading = read(whole.as_bytes(), "ns.conf");
+    assert_eq!(reading.refused, []);
+    assert_eq!(printed(whole).split_once('\n').unwrap().1, whole);
+    let code = |line: &str| {
+        let file = format!("{whole}{line}");
+        read(file.as_bytes(), "ns.conf").refused.first().map_or(0, |refused| refused.refusal.code())
+    };
+    assert_eq!(code("add cs vserver c HTTP 10.0.0.4 80"), 273);
+    assert_eq!(code("add cs vserver e HTTP 10.0.0.1 80"), 273);
+    assert_eq!(code("rm cs policy nobody"), 258);
+    assert_eq!(code("rm lb vserver v"), 1371);
+    assert_eq!(code("add cs action a2 -targetLBVserver elsewhere"), 0);
 }

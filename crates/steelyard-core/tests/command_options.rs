@@ -54,7 +54,7 @@ fn every_field_of_nitro_is_known() {
 }
 
 /// What NITRO lets be written and no synopsis of these commands has: units, which are words behind a value here; other
-/// names of arguments in one message; results that the lists count as fields; arguments of `clear`, `diff` and of
+/// names of arguments in one message; a word that says that two others follow; results that the lists count as fields; arguments of `clear`, `diff` and of
 /// programs that manage several appliances; a service's number, which `CustomServerID` replaced.
 const NOT_OURS: &[&str] = &[
     "lb monitor units1",
@@ -70,6 +70,10 @@ const NOT_OURS: &[&str] = &[
     "lb parameter feature",
     "lb vserver currentactiveorder",
     "lb vserver redirurlflags",
+    "cs action feature",
+    "cs policy boundto",
+    "cs vserver invoke",
+    "cs vserver version",
     "ns ip operationalarpowner",
     "server Internal",
     "service Internal",

@@ -46,6 +46,21 @@ fn is_whole(config: &Config) {
     for service in &config.services {
         assert_eq!(config.services.find(&service.name), Some(service), "the index finds it");
     }
+    let vserver = |name: &str| {
+        name.is_empty()
+            || config.lb_vservers.has(name)
+            || config.cs_vservers.has(name)
+            || config.kept.adds_vserver(name)
+    };
+    for cs in &config.cs_vservers {
+        assert!(!config.lb_vservers.has(&cs.name));
+        assert!(vserver(&cs.backup_vserver) && vserver(&cs.default_target.lb_vserver));
+        assert!(cs.policies.iter().all(|bound| vserver(&bound.target)));
+    }
+    for action in &config.cs_actions {
+        assert!(vserver(&action.target_lb_vserver) && vserver(&action.target_vserver));
+    }
+    assert!(config.cs_policies.iter().all(|p| p.action.is_empty() || config.cs_actions.has(&p.action)));
     let mut grouped: Vec<String> = Vec::new();
     for group in &config.lb_groups {
         assert!(group.vservers.iter().all(|vserver| config.lb_vservers.has(vserver)));
@@ -95,6 +110,23 @@ fn plausible_line() -> impl Strategy<Value = String> {
         "bind system group N -userName N -policyName N W",
         "unbind system group N -userName N",
         "unbind system user N N",
+        "add cs vserver N HTTP A P",
+        "add cs vserver N HTTP A P -backupVServer N",
+        "add cs policy N -rule true -action N",
+        "add cs policy N -url /",
+        "add cs action N -targetLBVserver N",
+        "add cs action N -targetVserver N",
+        "bind cs vserver N -policyName N -targetLBVserver N -priority W",
+        "bind cs vserver N -policyName N -priority W",
+        "bind cs vserver N -lbvserver N",
+        "unbind cs vserver N -lbvserver N",
+        "unbind cs vserver N -policyName N",
+        "rename cs vserver N N",
+        "rename cs policy N N",
+        "rename cs action N N",
+        "rm cs vserver N",
+        "rm cs policy N",
+        "rm cs action N",
         "add lb group N",
         "bind lb group N N N",
         "unbind lb group N N",

@@ -42,6 +42,7 @@ impl Refusal {
             Refusal::LineTooLong { .. } => 296,
             Refusal::Exists { .. } | Refusal::AddressInUse { .. } => 273,
             Refusal::NoSuch { argument: "backupVServer", .. } => 430,
+            Refusal::NoSuch { argument: "targetLBVserver" | "lbvserver", .. } => 1388,
             Refusal::NoSuch { .. } => 258,
             Refusal::BackupLoop { .. } => 2144,
             Refusal::BackupChainTooLong { .. } => 350,
@@ -50,6 +51,11 @@ impl Refusal {
             Refusal::TypeMismatch { .. } => 1304,
             Refusal::NotBound { .. } => 1303,
             Refusal::InUse { .. } => 315,
+            Refusal::TargetInUse { object: "cs action", .. } => 1371,
+            Refusal::TargetInUse { object: "cs policy", .. } => 1372,
+            Refusal::TargetInUse { .. } => 1409,
+            Refusal::NotTheDefault { .. } => 1410,
+            Refusal::TargetOfOtherKind { .. } => 1426,
             Refusal::BoundToVserver { .. } => 1325,
             Refusal::MonitorInUse { .. } => 2131,
             Refusal::VserverInGroup { .. } => 2371,
@@ -111,6 +117,9 @@ impl Refusal {
             | Refusal::InUse { argument, .. }
             | Refusal::BuiltIn { argument, .. }
             | Refusal::InvalidExpression { argument, .. }
+            | Refusal::TargetInUse { argument, .. }
+            | Refusal::NotTheDefault { argument, .. }
+            | Refusal::TargetOfOtherKind { argument }
             | Refusal::BoundToVserver { argument, .. }
             | Refusal::SecretGiven { argument }
             | Refusal::TypeMismatch { argument } => Some(argument),
@@ -152,6 +161,19 @@ impl Refusal {
             | Refusal::DomainGiven { word, .. } => Some(word),
             _ => None,
         }
+    }
+
+    /// Would the appliance refuse it, too, whatever it may understand besides? Something else stands in the way.
+    pub(super) fn is_conflict(&self) -> bool {
+        matches!(
+            self,
+            Refusal::Exists { .. }
+                | Refusal::AddressInUse { .. }
+                | Refusal::InUse { .. }
+                | Refusal::TargetInUse { .. }
+                | Refusal::CannotSeal { .. }
+                | Refusal::TooManyByRanges { .. }
+        )
     }
 
     /// The same refusal, quoting nothing that `is_secret`.
@@ -198,8 +220,10 @@ impl Refusal {
             | Refusal::BuiltIn { name: word, .. }
             | Refusal::InvalidExpression { why: word, .. }
             | Refusal::BackupLoop { name: word }
+            | Refusal::NotTheDefault { name: word, .. }
             | Refusal::MonitorNotBound { name: word } => [Some(word), None],
             Refusal::InUse { name, by: other, .. }
+            | Refusal::TargetInUse { name, by: other, .. }
             | Refusal::BoundToVserver { name, vserver: other, .. }
             | Refusal::MonitorInUse { name, by: other, .. } => [Some(name), Some(other)],
             _ => [None, None],

@@ -18,6 +18,7 @@ pub mod lex;
 mod mask;
 mod mistake;
 mod nearest;
+mod one_line;
 mod parse;
 mod print;
 mod range;
@@ -37,9 +38,10 @@ mod words;
 pub use apply::{Done, Level, Warning, apply, clear};
 pub use guard::guards;
 pub use help::usage;
+pub use one_line::run_line;
 pub use parse::{Parsed, parse};
 pub use print::{Printed, print};
-pub use read::{File, Files, Line, Outcome, Place, Reading, Refused, read, read_files, run_line};
+pub use read::{File, Files, Line, Outcome, Place, Reading, Refused, read, read_files};
 pub use refusal::{Allowed, Hint, Refusal};
 pub use seal::{CannotSeal, Forget, Seal};
 pub use switched::Switched;
@@ -118,6 +120,12 @@ pub enum Object {
     SystemCmdPolicy,
     /// `system parameter`
     SystemParameter,
+    /// `cs vserver`
+    CsVserver,
+    /// `cs policy`
+    CsPolicy,
+    /// `cs action`
+    CsAction,
 }
 
 /// A command whose every value is of its row's kind and in its row's range. What it refers to may not exist.
@@ -250,6 +258,9 @@ impl Object {
             Object::SystemGroup => "system group",
             Object::SystemCmdPolicy => "system cmdPolicy",
             Object::SystemParameter => "system parameter",
+            Object::CsVserver => "cs vserver",
+            Object::CsPolicy => "cs policy",
+            Object::CsAction => "cs action",
         }
     }
 
@@ -266,8 +277,14 @@ impl Object {
         )
     }
 
+    /// Is it kept, shown and saved, and does nothing act on it? What can't be understood about such an object in a file
+    /// is kept as it stands.
+    pub(super) fn is_stored(self) -> bool {
+        matches!(self, Object::CsVserver | Object::CsPolicy | Object::CsAction)
+    }
+
     /// Every object.
-    pub const ALL: [Object; 20] = [
+    pub const ALL: [Object; 23] = [
         Object::Server,
         Object::Service,
         Object::ServiceGroup,
@@ -288,6 +305,9 @@ impl Object {
         Object::SystemGroup,
         Object::SystemCmdPolicy,
         Object::SystemParameter,
+        Object::CsVserver,
+        Object::CsPolicy,
+        Object::CsAction,
     ];
 }
 

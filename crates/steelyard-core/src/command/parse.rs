@@ -4,7 +4,7 @@
 //! kept beside it, for the message of a refusal that only `apply` can give.
 
 use super::arguments::{Arguments, Read};
-use super::catalogue::{Entry, Head, head};
+use super::catalogue::{Entry, Head, head, stored};
 use super::form::form;
 use super::lex::Word;
 use super::refusal::Refusal;
@@ -107,6 +107,19 @@ pub fn parse(words: &[Word]) -> Result<Parsed, (Refusal, usize)> {
             let what: Vec<&str> = words.iter().take(3).map(|word| word.text.as_str()).collect();
             Err((Refusal::NotCarried { argument: None, what: what.join(" "), carried: &[] }, 1))
         }
+    }
+}
+
+/// How a line about an object that nothing acts on is kept if it cannot be carried out. A line that takes something away
+/// is not: when the file is read again, it could take away what came after it.
+pub(super) fn kept_instead(said: &Result<Said, (Refusal, usize)>, words: &[Word]) -> Option<Entry> {
+    match said {
+        Ok(Said::Kept(_)) => None,
+        Ok(Said::Command(command)) if !command.object().is_stored() => None,
+        Ok(Said::Command(command)) if matches!(command.verb(), Verb::Rm | Verb::Rename | Verb::Unbind) => {
+            None
+        }
+        _ => stored(words),
     }
 }
 

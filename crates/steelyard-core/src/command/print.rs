@@ -6,12 +6,12 @@ mod system;
 use std::collections::BTreeSet;
 
 use super::value::write;
-use super::{Object, Verb, beside, keep};
+use super::{Command, Object, Verb, beside, keep};
 use crate::config::attribute::{Attribute, Kind, Place, Resource, Value};
 use crate::config::kept::Rank;
 use crate::config::{
-    Config, LbBinding, LbMonitor, LbVserver, MetricBinding, MonitorBinding, MonitorCertKey, PolicyBinding,
-    Service, ServiceGroup,
+    BindingList, Config, CsDomain, CsTarget, LbBinding, LbMonitor, MetricBinding, MonitorBinding,
+    MonitorCertKey, PolicyBinding, Service, ServiceGroup,
 };
 
 /// A configuration as text.
@@ -54,15 +54,28 @@ pub(super) fn rank(verb: Verb, object: Object) -> Rank {
         Object::ServiceGroupMember => Rank::ServiceGroupBindings,
         Object::ServiceGroup => Rank::ServiceGroups,
         Object::LbParameter => Rank::Parameters,
-        Object::LbVserver | Object::LbGroup if binds => Rank::VserverBindings,
+        Object::LbVserver | Object::LbGroup | Object::CsVserver if binds => Rank::VserverBindings,
         Object::LbVserver => Rank::LbVservers,
-        Object::LbGroup => Rank::OtherVservers,
+        Object::LbGroup | Object::CsVserver | Object::CsPolicy | Object::CsAction => Rank::OtherVservers,
         Object::LbMonitor => Rank::Monitors,
         Object::SystemUser | Object::SystemGroup if binds => Rank::Bindings,
         Object::SystemUser | Object::SystemGroup | Object::SystemCmdPolicy | Object::SystemParameter => {
             Rank::System
         }
     }
+}
+
+/// The place in a saved file of what a command says; a backup of another kind is set further down.
+pub(super) fn place(config: &Config, command: &Command) -> Rank {
+    match (command.verb(), command.value("backupvserver")) {
+        (Verb::Set, Some(Value::Text(backup))) if is_foreign(config, backup) => Rank::ContentSwitching,
+        (verb, _) => rank(verb, command.object()),
+    }
+}
+
+/// Is that a backup of another kind?
+fn is_foreign(config: &Config, backup: &str) -> bool {
+    !backup.is_empty() && !config.lb_vservers.has(backup)
 }
 
 /// The resources of one place.
@@ -78,9 +91,12 @@ fn resources(config: &Config, rank: Rank, out: &mut String) {
             config.ns_ips.iter().for_each(|ip| add(ip, out));
         }
         Rank::OtherVservers => {
-            foreign_backups(config, out);
             config.lb_groups.iter().for_each(|group| add(group, out));
+            config.cs_actions.iter().for_each(|action| add(action, out));
+            config.cs_policies.iter().for_each(|policy| add(policy, out));
+            cs_vservers(config, out);
         }
+        Rank::ContentSwitching => foreign_backups(config, out),
         Rank::Network => {
             changed(&config.ns_sp_params, out);
             config.net_profiles.iter().for_each(|profile| add(profile, out));
@@ -151,13 +167,25 @@ fn lb_vservers(config: &Config, out: &mut String) {
     out.push_str(&later);
 }
 
-/// A backup of another kind stands further down than its virtual server.
+/// Those whose backup stands above or nowhere have it at once.
+fn cs_vservers(config: &Config, out: &mut String) {
+    for vserver in &config.cs_vservers {
+        let mut first = vserver.clone();
+        if !config.lb_vservers.has(&first.backup_vserver) {
+            first.backup_vserver.clear();
+        }
+        add(&first, out);
+    }
+}
+
+/// A backup of another kind stands further down than its virtual server; so may any of content switching.
 fn foreign_backups(config: &Config, out: &mut String) {
-    let foreign = |v: &&LbVserver| !v.backup_vserver.is_empty() && !config.lb_vservers.has(&v.backup_vserver);
-    for vserver in config.lb_vservers.iter().filter(foreign) {
-        head("set lb vserver", &vserver.name, out);
+    let lb = config.lb_vservers.iter().map(|v| ("set lb vserver", &v.name, &v.backup_vserver));
+    let cs = config.cs_vservers.iter().map(|v| ("set cs vserver", &v.name, &v.backup_vserver));
+    for (set, name, backup) in lb.chain(cs).filter(|(.., backup)| is_foreign(config, backup)) {
+        head(set, name, out);
         out.push_str(" -backupVServer");
-        word(&vserver.backup_vserver, out);
+        word(backup, out);
         out.push('\n');
     }
 }
@@ -165,16 +193,21 @@ fn foreign_backups(config: &Config, out: &mut String) {
 fn vserver_bindings(config: &Config, out: &mut String) {
     for vserver in &config.lb_vservers {
         vserver.bindings.iter().for_each(|binding| bind(&vserver.name, binding, out));
-        for binding in &vserver.policies {
-            head("bind lb vserver", &vserver.name, out);
-            attributes(binding, &PolicyBinding::default(), out);
+        policies("bind lb vserver", &vserver.name, &vserver.policies, out);
+        profiles("bind lb vserver", &vserver.name, &vserver.analytics_profiles, out);
+    }
+    for vserver in &config.cs_vservers {
+        let bind = "bind cs vserver";
+        policies(bind, &vserver.name, &vserver.policies, out);
+        if vserver.default_target != CsTarget::default() {
+            head(bind, &vserver.name, out);
+            attributes(&vserver.default_target, &CsTarget::default(), out);
         }
-        for profile in &vserver.analytics_profiles {
-            head("bind lb vserver", &vserver.name, out);
-            out.push_str(" -analyticsProfile");
-            word(profile, out);
-            out.push('\n');
+        for domain in &vserver.domains {
+            head(bind, &vserver.name, out);
+            attributes(domain, &CsDomain::default(), out);
         }
+        profiles(bind, &vserver.name, &vserver.analytics_profiles, out);
     }
     for group in config.lb_groups.iter().filter(|group| !group.vservers.is_empty()) {
         head("bind lb group", &group.name, out);
@@ -183,12 +216,25 @@ fn vserver_bindings(config: &Config, out: &mut String) {
     }
 }
 
-fn service_bindings(service: &Service, out: &mut String) {
-    service.monitors.iter().for_each(|binding| bind_monitor("service", &service.name, binding, out));
-    for binding in &service.policies {
-        head("bind service", &service.name, out);
+fn policies(bind: &str, name: &str, bound: &BindingList<PolicyBinding>, out: &mut String) {
+    for binding in bound.iter() {
+        head(bind, name, out);
         attributes(binding, &PolicyBinding::default(), out);
     }
+}
+
+fn profiles(bind: &str, name: &str, bound: &[String], out: &mut String) {
+    for profile in bound {
+        head(bind, name, out);
+        out.push_str(" -analyticsProfile");
+        word(profile, out);
+        out.push('\n');
+    }
+}
+
+fn service_bindings(service: &Service, out: &mut String) {
+    service.monitors.iter().for_each(|binding| bind_monitor("service", &service.name, binding, out));
+    policies("bind service", &service.name, &service.policies, out);
 }
 
 fn group_bindings(group: &ServiceGroup, out: &mut String) {
@@ -282,7 +328,8 @@ fn attributes<T: Resource>(resource: &T, unless: &T, out: &mut String) {
     out.push('\n');
 }
 
-/// A word that may be left out is, unless another such word follows: a virtual server without an address has 0.0.0.0.
+/// A word that may be left out is, unless another such word follows: a virtual server without an address that has a port
+/// has 0.0.0.0.
 fn optional<T: Resource>(
     attribute: &Attribute<T>,
     next: Option<&Attribute<T>>,
@@ -291,7 +338,7 @@ fn optional<T: Resource>(
 ) {
     if (attribute.value)(resource).is_some() {
         put(attribute, resource, out);
-    } else if next.is_some_and(|next| next.row.place == Place::Optional) {
+    } else if next.is_some_and(|next| next.row.place == Place::Optional && (next.value)(resource).is_some()) {
         out.push_str(" 0.0.0.0");
     }
 }

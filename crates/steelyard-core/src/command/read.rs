@@ -13,16 +13,16 @@ use super::apply::apply_all;
 use super::beside::{Beside, supply};
 use super::catalogue::Entry;
 use super::keep::{self, Item};
-use super::mask::{Wording, hide, mask, mask_unread, secrets};
-use super::parse::{Parsed, Said, understand};
-use super::print::rank;
+use super::mask::{hide, mask_unread, secrets};
+use super::parse::{Parsed, Said, kept_instead, understand};
+use super::print::{place, rank};
 use super::refusal::Refusal;
 use super::resolve::{Search, added};
 use super::text::{self, Content, LogicalLine};
 use super::{CannotSeal, Command, Done, Forget, Object, Seal, Verb, Warning, lex};
 use crate::config::Config;
 use crate::config::attribute::{Effect, Place as RowPlace, Value};
-use crate::config::kept::{Class, Kept, Rank, Whole};
+use crate::config::kept::{Class, Rank, Whole};
 use crate::config::secret::Plain;
 
 /// What a file came to.
@@ -145,43 +145,6 @@ pub fn read_files(files: Files<'_>, seal: &dyn Seal) -> Reading {
     reading
 }
 
-/// Applies one line, or keeps it; `None` when it is empty or a comment. A query leaves nothing to keep.
-///
-/// # Errors
-/// [`Refusal`] and the column that it is about. The configuration is unchanged then.
-pub fn run_line(config: &mut Config, line: &str) -> Result<Option<Done>, (Refusal, usize)> {
-    if line.len() > text::LONGEST_COMMAND {
-        return Err((Refusal::LineTooLong { max: text::LONGEST_COMMAND }, 1));
-    }
-    let words = lex::words(line)?;
-    if words.is_empty() {
-        return Ok(None);
-    }
-    let mut parsed = match understand(&words)? {
-        Said::Command(parsed) => parsed,
-        Said::Kept(entry) => {
-            if let Some(name) = keep::added_vserver(&words) {
-                config.kept.note_vserver(name);
-            }
-            if entry.class.is_live() {
-                let text = keep::command(line, &words);
-                let (text, whole) = match mask(&text, &lex::words(&text)?, Wording::Understood, &[]) {
-                    Some(masked) => (masked.text, Whole::Missing),
-                    None => (text, Whole::Shown),
-                };
-                config.kept.push(Kept { text, whole, class: entry.class, rank: entry.rank });
-            }
-            return Ok(Some(Done::default()));
-        }
-    };
-    parsed.seal(&Forget)?;
-    apply_all(config, parsed.commands()).map(Some).map_err(|mut refusal| {
-        Search::default().explain(config, parsed.object(), &mut refusal);
-        let column = parsed.column_of(&refusal);
-        (refusal, column)
-    })
-}
-
 impl Line {
     /// Line and column of a column that [`Outcome`] gives.
     pub fn place(&self, column: usize) -> (usize, usize) {
@@ -214,6 +177,8 @@ enum Seen {
         kept: Option<(String, Rank)>,
         /// All of what is kept, if a secret is in it.
         whole: Option<Plain>,
+        /// How it is kept if it cannot be carried out, instead of being refused.
+        stored: Option<Entry>,
     },
     /// What a comment stands for.
     Item(Item),
@@ -245,7 +210,8 @@ impl<'s> Reader<'s> {
     fn line(&mut self, line: LogicalLine<'_>) {
         let text = line.text().into_owned();
         let ends = text::Ends::of(&text);
-        let (mut parsed, mut kept, mut masked, mut added) = (None, None, None, None);
+        let (mut parsed, mut kept, mut masked) = (None, None, None);
+        let (mut added, mut vserver, mut stored) = (None, None, None);
         let outcome = match line.content {
             Content::Comment => return self.comment(line.number, text),
             Content::Noise => INERT,
@@ -256,6 +222,9 @@ impl<'s> Reader<'s> {
             Content::Command { words, .. } => {
                 let said = understand(&words);
                 masked = secrets(&text, &words, &said);
+                stored = kept_instead(&said, &words);
+                kept = stored.map(|entry| (keep::command(&text, &words), entry.rank));
+                vserver = keep::added_vserver(&words).map(str::to_owned);
                 match said.and_then(|said| self.sealed(said)) {
                     Err((refusal, column)) => {
                         let hidden = masked.iter().flat_map(|masked| &masked.secrets);
@@ -264,7 +233,7 @@ impl<'s> Reader<'s> {
                         Outcome::Refused { column, refusal: refusal.without(is_secret) }
                     }
                     Ok(Said::Kept(Entry { class, effect, rank })) => {
-                        added = keep::added_vserver(&words).map(str::to_owned);
+                        added = vserver.take();
                         kept = Some((keep::command(&text, &words), rank));
                         Outcome::Kept { class, effect }
                     }
@@ -290,14 +259,35 @@ impl<'s> Reader<'s> {
             None => (text, kept, None),
         };
         self.lines.push(Line { number: line.number, text, outcome, ends });
-        self.seen.push(Seen::Line { index, kept, whole });
-        if let Some((parsed, tries)) = parsed {
-            self.run(VecDeque::from([Waiting { line: index, parsed, tries }]));
+        self.seen.push(Seen::Line { index, kept, whole, stored });
+        match parsed {
+            Some((parsed, tries)) => self.run(VecDeque::from([Waiting { line: index, parsed, tries }])),
+            None if stored.is_some() => added = added.or(vserver),
+            None => {}
         }
-        if let Some(name) = added {
-            self.config.kept.note_vserver(&name);
-            let waited = self.waiting.remove(&name.to_ascii_lowercase()).unwrap_or_default();
-            self.run(waited.into());
+        added.into_iter().for_each(|name| self.is_there(&name));
+    }
+
+    /// Only a line is kept that adds a virtual server of that name: others may fall back to it.
+    fn is_there(&mut self, name: &str) {
+        self.config.kept.note_vserver(name);
+        let waited = self.waiting.remove(&name.to_ascii_lowercase()).unwrap_or_default();
+        self.run(waited.into());
+    }
+
+    /// Virtual servers whose own lines have waited in vain are there all the same: those lines are kept.
+    fn give_up_on_vservers(&mut self) {
+        let adds = |waiting: &Waiting| {
+            let command = waiting.parsed.commands().first()?;
+            let is = (command.verb(), command.object()) == (Verb::Add, Object::CsVserver);
+            added(command).into_iter().next().filter(|_| is)
+        };
+        let names = |reader: &Reader| -> Vec<String> {
+            let named = reader.waiting.values().flatten().filter_map(adds);
+            named.filter(|name| !reader.config.kept.adds_vserver(name)).collect()
+        };
+        while let Some(name) = names(self).first() {
+            self.is_there(name);
         }
     }
 
@@ -306,11 +296,14 @@ impl<'s> Reader<'s> {
         let Some(name) = keep::sealed(&text) else { return self.seen.push(Seen::Comment(text)) };
         let whole = self.beside.take(name).map_or(Whole::Missing, Whole::Sealed);
         let (class, shown) = keep::named(name);
-        let understood = || understand(&lex::words(shown).ok()?).ok();
-        let entry = match class.is_none().then(understood).flatten() {
-            Some(Said::Kept(entry)) => Some(entry),
-            _ => None,
+        let kept = || {
+            let words = lex::words(shown).ok()?;
+            match understand(&words) {
+                Ok(Said::Kept(entry)) => Some(entry),
+                said => kept_instead(&said, &words),
+            }
         };
+        let entry = class.is_none().then(kept).flatten();
         let outcome = match &entry {
             _ if whole == Whole::Missing => {
                 Some(Outcome::Refused { column: 1, refusal: Refusal::SealedLineMissing })
@@ -386,6 +379,7 @@ impl<'s> Reader<'s> {
 
     /// What has waited in vain is refused; whoever meant another name is told which.
     fn finish(mut self, file: &str) -> (Reading, Beside) {
+        self.give_up_on_vservers();
         let mut search = Search::default();
         let waiting =
             self.waiting.into_values().flatten().map(|waiting| (waiting.line, waiting.parsed.object()));
@@ -401,8 +395,8 @@ impl<'s> Reader<'s> {
                 search.explain(&self.config, object, refusal);
             }
         }
-        let items = self.seen.into_iter().map(|seen| item(seen, &mut self.lines, self.seal));
         let noted = std::mem::take(&mut self.config.kept);
+        let items = self.seen.into_iter().map(|seen| item(seen, &mut self.lines, &self.config, self.seal));
         self.config.kept = keep::kept(items).with_vservers_of(noted);
         let refused = |line: &Line| match &line.outcome {
             Outcome::Refused { column, refusal } => {
@@ -418,17 +412,21 @@ impl<'s> Reader<'s> {
 }
 
 /// What is to be kept of a line, now that it is known what came of it. A line with a secret is sealed, or refused.
-fn item(seen: Seen, lines: &mut [Line], seal: &dyn Seal) -> Item {
-    let (index, kept, secret) = match seen {
+fn item(seen: Seen, lines: &mut [Line], config: &Config, seal: &dyn Seal) -> Item {
+    let (index, kept, secret, stored) = match seen {
         Seen::Comment(text) => return Item::Comment(text),
         Seen::Item(item) => return item,
-        Seen::Line { index, kept, whole } => (index, kept, whole),
+        Seen::Line { index, kept, whole, stored } => (index, kept, whole, stored),
     };
     let Line { text, outcome, .. } = &mut lines[index];
+    if let (Some(Entry { class, effect, .. }), Outcome::Refused { refusal, .. }) = (stored, &*outcome)
+        && !refusal.is_conflict()
+    {
+        *outcome = Outcome::Kept { class, effect };
+    }
     let class = match outcome {
         Outcome::Applied { commands, .. } => {
-            let rank = commands.first().map_or(Rank::Last, |command| rank(command.verb(), command.object()));
-            return Item::Applied(rank);
+            return Item::Applied(commands.first().map_or(Rank::Last, |command| place(config, command)));
         }
         Outcome::Kept { class, .. } => *class,
         Outcome::Refused { refusal, .. } => Class::Refused(refusal.code()),

@@ -324,6 +324,29 @@ pub enum Refusal {
         /// The name of that.
         by: String,
     },
+    /// 1371, 1372, 1409: content switching sends requests to what was to be removed.
+    TargetInUse {
+        /// The argument that named it.
+        argument: &'static str,
+        /// Its name.
+        name: String,
+        /// What sends them there: `cs action`.
+        object: &'static str,
+        /// The name of that.
+        by: String,
+    },
+    /// 1410: not where requests go that no policy passes on.
+    NotTheDefault {
+        /// The argument that named it.
+        argument: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// 1426: a target by its name and one by an expression do not take each other's place.
+    TargetOfOtherKind {
+        /// The argument that gives it.
+        argument: &'static str,
+    },
     /// 1325: a service or group that is bound, while `lb parameter` forbids to remove such.
     BoundToVserver {
         /// The argument that named it.

@@ -215,7 +215,14 @@ fn meant(argument: &str, object: Object) -> &'static [Object] {
         ("serviceGroupName", _) => &[Object::ServiceGroup],
         ("monitorName", _) => &[Object::LbMonitor],
         ("name", Object::Service) => &[Object::Service],
-        ("name", Object::LbVserver) | ("backupVServer" | "vServerName", _) => &[Object::LbVserver],
+        ("name", Object::LbVserver)
+        | ("vServerName" | "targetLBVserver" | "lbvserver" | "targetVserver" | "vServer", _) => {
+            &[Object::LbVserver]
+        }
+        ("backupVServer", _) => &[Object::LbVserver, Object::CsVserver],
+        ("name", Object::CsVserver) => &[Object::CsVserver],
+        ("policyName", Object::CsVserver | Object::CsPolicy) => &[Object::CsPolicy],
+        ("name", Object::CsAction) | ("action", Object::CsPolicy) => &[Object::CsAction],
         ("name", Object::LbGroup) => &[Object::LbGroup],
         ("IPAddress", Object::NsIp) => &[Object::NsIp],
         ("name", Object::NetProfile) | ("netProfile", _) => &[Object::NetProfile],
@@ -245,6 +252,9 @@ fn names<'c>(config: &'c Config, object: Object, argument: &str) -> Box<dyn Iter
         Object::SystemUser => of(&config.system_users),
         Object::SystemGroup => of(&config.system_groups),
         Object::SystemCmdPolicy => of(&config.system_cmd_policies),
+        Object::CsVserver => of(&config.cs_vservers),
+        Object::CsPolicy => of(&config.cs_policies),
+        Object::CsAction => of(&config.cs_actions),
         _ => Box::new(std::iter::empty()),
     };
     Box::new(meant(argument, object).iter().flat_map(of_one))

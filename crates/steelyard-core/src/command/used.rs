@@ -10,8 +10,16 @@ pub fn features_not_enabled(config: &Config) -> Vec<&'static str> {
     if !(lb_vservers.is_empty() && services.is_empty() && service_groups.is_empty()) {
         used.push(Features::LB);
     }
-    if lb_vservers.iter().any(|vserver| vserver.service_type.text().contains("SSL")) {
+    if lb_vservers
+        .iter()
+        .map(|v| v.service_type)
+        .chain(config.cs_vservers.iter().map(|v| v.service_type))
+        .any(|kind| kind.text().contains("SSL"))
+    {
         used.push("SSL");
+    }
+    if !(config.cs_vservers.is_empty() && config.cs_policies.is_empty() && config.cs_actions.is_empty()) {
+        used.push(Features::CS);
     }
     let lines = Lines::of(config);
     used.extend(lines.iter().filter_map(feature));

@@ -16,6 +16,8 @@ impl Refusal {
             | Refusal::NoSuch { argument, name, .. }
             | Refusal::InUse { argument, name, .. }
             | Refusal::BuiltIn { argument, name }
+            | Refusal::TargetInUse { argument, name, .. }
+            | Refusal::NotTheDefault { argument, name }
             | Refusal::BoundToVserver { argument, name, .. }
             | Refusal::NotBound { argument, name } => format!("{text} [{argument}, {}]", brief(name)),
             Refusal::ServerExists { server: name, .. }
@@ -167,7 +169,9 @@ impl Refusal {
             }
             Refusal::TypeMismatch { .. } => "bind a service of the virtual server's protocol".to_owned(),
             Refusal::NotBound { .. } => "it is not bound to this virtual server".to_owned(),
-            Refusal::InUse { object, by, .. } | Refusal::MonitorInUse { object, by, .. } => {
+            Refusal::InUse { object, by, .. }
+            | Refusal::TargetInUse { object, by, .. }
+            | Refusal::MonitorInUse { object, by, .. } => {
                 format!("{object} {} uses it; change that first", quoted(by))
             }
             Refusal::BuiltIn { .. } => "it is there from the start and stays as it is".to_owned(),
@@ -178,6 +182,8 @@ impl Refusal {
                     quoted(vserver)
                 )
             }
+            Refusal::NotTheDefault { .. } => "requests that no policy passes on do not go there".to_owned(),
+            Refusal::TargetOfOtherKind { .. } => "remove the action and add it anew".to_owned(),
             Refusal::VserverInGroup { .. } => {
                 "a virtual server is in one group; unbind it there first".to_owned()
             }
@@ -328,6 +334,12 @@ const TEXTS: &[(u16, &str)] = &[
         "Service/servicegroup is bound to one or more vserver. Please unbind and retry the operation. Also check allowBoundSvcRemovaloption in lb parameter to change this behaviour.",
     ),
     (1335, "Server already exists"),
+    (1371, "The Vserver referred by Content Switching action cannot be removed"),
+    (1372, "The Content Switching Action bound to Content Switching Policy cannot be removed"),
+    (1388, "The Target LB Vserver does not exist"),
+    (1409, "Cannot remove LB Vserver which is reffered in CS policy bindings"),
+    (1410, "default LB mentioned is not bound"),
+    (1426, "Set disallowed for CS action from Target LB/targetVserver to Target Expression and vice versa"),
     (1462, "LB method AUDITLOGHASH can be set only for service type SYSLOGTCP/SYSLOGUDP"),
     (
         1464,

@@ -11,6 +11,8 @@ pub struct Features(BTreeSet<&'static str>);
 impl Features {
     /// Load balancing: without it no virtual server is active.
     pub const LB: &'static str = "LB";
+    /// Content switching.
+    pub const CS: &'static str = "CS";
 
     /// Is the feature of this acronym (in NetScaler's spelling, as [`Features::LB`]) enabled?
     pub fn has(&self, acronym: &str) -> bool {

@@ -89,8 +89,10 @@ pub enum Rank {
     Parameters,
     /// `add lb vserver`.
     LbVservers,
-    /// What names virtual servers: content switching, GSLB, VPN, policies and their actions; then `add lb group`.
+    /// What names virtual servers: GSLB, VPN, policies and their actions; then `add lb group` and content switching.
     OtherVservers,
+    /// What of content switching is no resource here; then `set` of what names a virtual server further up.
+    ContentSwitching,
     /// `bind lb vserver`, and the bindings of the others.
     VserverBindings,
     /// `set lb monitor` and `add lb monitor`.
@@ -107,7 +109,7 @@ pub enum Rank {
 
 impl Rank {
     /// Every rank, in order.
-    pub const ALL: [Rank; 18] = [
+    pub const ALL: [Rank; 19] = [
         Rank::Header,
         Rank::Config,
         Rank::Features,
@@ -120,6 +122,7 @@ impl Rank {
         Rank::Parameters,
         Rank::LbVservers,
         Rank::OtherVservers,
+        Rank::ContentSwitching,
         Rank::VserverBindings,
         Rank::Monitors,
         Rank::ServiceBindings,

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use super::attribute::{Kind, Place, Row};
 use super::make::resource;
-use super::table::Keyed;
+use super::table::known_by_name;
 use super::{MASK_LENGTH, NO_MASK, SHORT_TEXT, one_of};
 
 resource! {
@@ -49,18 +49,7 @@ resource! {
     }
 }
 
-impl Keyed for LbGroup {
-    /// A group occupies none.
-    type Address = ();
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn address_key(&self) -> Option<()> {
-        None
-    }
-}
+known_by_name!(LbGroup);
 
 /// The words of `bind lb group` that say which virtual servers are its own.
 pub(crate) static GROUPED: Row = Row::new(

@@ -8,7 +8,7 @@ use super::lb_vserver::MSSQL_VERSIONS;
 use super::make::resource;
 use super::monitor_type::MonitorType;
 use super::secret::Secret;
-use super::table::Keyed;
+use super::table::known_by_name;
 use super::{PROFILE, TEXT, one_of};
 
 resource! {
@@ -245,18 +245,7 @@ resource! {
     }
 }
 
-impl Keyed for LbMonitor {
-    /// A monitor occupies none.
-    type Address = ();
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn address_key(&self) -> Option<()> {
-        None
-    }
-}
+known_by_name!(LbMonitor);
 
 resource! {
     /// A figure that a load monitor reads.

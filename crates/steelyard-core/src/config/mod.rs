@@ -6,6 +6,8 @@
 pub mod attribute;
 mod binding_list;
 mod changes;
+mod cs_policy;
+mod cs_vserver;
 pub mod departure;
 mod feature;
 pub mod field;
@@ -37,6 +39,8 @@ mod table;
 pub use attribute::CodeRange;
 pub use binding_list::{Bindable, BindingList};
 pub use changes::Changes;
+pub use cs_policy::{CsAction, CsPolicy};
+pub use cs_vserver::{CsDomain, CsTarget, CsVserver};
 pub use feature::Features;
 pub use kept::KeptLines;
 pub use lb_binding::LbBinding;
@@ -113,6 +117,12 @@ pub struct Config {
     pub system_cmd_policies: Table<SystemCmdPolicy>,
     /// `system parameter`.
     pub system_parameter: SystemParameter,
+    /// `cs vserver`.
+    pub cs_vservers: Table<CsVserver>,
+    /// `cs policy`.
+    pub cs_policies: Table<CsPolicy>,
+    /// `cs action`.
+    pub cs_actions: Table<CsAction>,
     /// Lines that are no resource of this program.
     pub kept: KeptLines,
 }
@@ -140,6 +150,9 @@ impl Default for Config {
             system_groups: Table::default(),
             system_cmd_policies: SystemCmdPolicy::built_in().collect(),
             system_parameter: SystemParameter::default(),
+            cs_vservers: Table::default(),
+            cs_policies: Table::default(),
+            cs_actions: Table::default(),
             kept: KeptLines::default(),
         }
     }
@@ -147,7 +160,7 @@ impl Default for Config {
 
 impl Config {
     /// Every table. No command that stands for several changes anything else.
-    pub(crate) fn tables(&mut self) -> [&mut dyn Undoable; 11] {
+    pub(crate) fn tables(&mut self) -> [&mut dyn Undoable; 14] {
         let Config {
             servers,
             services,
@@ -161,6 +174,9 @@ impl Config {
             system_groups,
             system_cmd_policies,
             system_parameter: _,
+            cs_vservers,
+            cs_policies,
+            cs_actions,
             lb_parameter: _,
             features: _,
             modes: _,
@@ -182,6 +198,9 @@ impl Config {
             system_users,
             system_groups,
             system_cmd_policies,
+            cs_vservers,
+            cs_policies,
+            cs_actions,
         ]
     }
 }

@@ -2,7 +2,7 @@
 
 use super::attribute::Kind;
 use super::make::resource;
-use super::table::Keyed;
+use super::table::known_by_name;
 use super::{TRAFFIC_DOMAIN, one_of};
 
 resource! {
@@ -31,15 +31,4 @@ resource! {
     }
 }
 
-impl Keyed for NetProfile {
-    /// A profile occupies none.
-    type Address = ();
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn address_key(&self) -> Option<()> {
-        None
-    }
-}
+known_by_name!(NetProfile);

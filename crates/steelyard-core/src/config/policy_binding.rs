@@ -3,13 +3,15 @@
 use super::attribute::{Kind, Words};
 use super::binding_list::Bindable;
 use super::make::resource;
-use super::one_of;
+use super::{PROFILE, one_of};
 
 resource! {
     /// A policy that is asked about requests or responses here.
     pub struct PolicyBinding "lb vserver" {
         /// Name of the policy to bind.
         policy: String = String::new(), Option("policyName", "policyname", Kind::Name).traffic().ranged();
+        /// Load-balancing virtual server that content switching sends to what it matches.
+        target: String = String::new(), Option("targetLBVserver", "targetlbvserver", PROFILE).traffic();
         /// Its place among the policies here; the smallest is asked first.
         priority: Option<u32> = None,
             Option("priority", "priority", Kind::Number { min: 0, max: u32::MAX }).traffic();

@@ -15,6 +15,24 @@ pub trait Keyed: Clone {
     fn address_key(&self) -> Option<Self::Address>;
 }
 
+/// Resources that are known by their names and occupy no address.
+macro_rules! known_by_name {
+    ($( $resource:ident ),*) => {$(
+        impl $crate::config::table::Keyed for $resource {
+            type Address = ();
+
+            fn name(&self) -> &str {
+                &self.name
+            }
+
+            fn address_key(&self) -> Option<()> {
+                None
+            }
+        }
+    )*};
+}
+pub(crate) use known_by_name;
+
 /// Resources of one type. No two have names that differ in case alone, and no two occupy one address.
 ///
 /// Each stands under the number of its creation, so that taking one away moves no other.

@@ -13,7 +13,7 @@ use std::time::Duration;
 use steelyard_core::command;
 use steelyard_core::config::guard::Guards;
 use steelyard_core::config::kept::{Class, Kept};
-use steelyard_core::config::{ANY_PORT, Config, LbVserver, Server, ServiceType};
+use steelyard_core::config::{ANY_PORT, Config, CsVserver, LbVserver, Server, ServiceType};
 use steelyard_core::snapshot::placement::Placement;
 use steelyard_core::snapshot::{Snapshot, member_name};
 use steelyard_core::time::Time;
@@ -69,6 +69,7 @@ impl Site {
         for vserver in config.lb_vservers.iter() {
             site.place(vserver, &mut taken);
         }
+        site.not_served.extend(config.cs_vservers.iter().map(not_switched));
         site.not_served.extend(config.kept.iter().filter_map(other_vserver));
         site.simulate(&config, port);
         for index in site.without_services(&config) {
@@ -216,11 +217,22 @@ fn other_vserver(kept: &Kept) -> Option<NotServed> {
     Some(NotServed { what: what.copied().collect::<Vec<_>>().join("  "), why })
 }
 
+fn not_switched(vserver: &CsVserver) -> NotServed {
+    let CsVserver { name, service_type, ip, port, .. } = vserver;
+    let what =
+        format!("cs  vserver  {name}  {}  {}", service_type.text(), place(*ip, port.unwrap_or_default()));
+    NotServed { what, why: "cs virtual servers are not carried".to_owned() }
+}
+
 fn configured(vserver: &LbVserver) -> String {
-    let port = |port: u16| if port == ANY_PORT { "*".to_owned() } else { port.to_string() };
-    match vserver.ip {
-        Some(ip @ IpAddr::V6(_)) => format!("[{ip}]:{}", port(vserver.port)),
-        Some(ip) => format!("{ip}:{}", port(vserver.port)),
+    place(vserver.ip, vserver.port)
+}
+
+fn place(ip: Option<IpAddr>, port: u16) -> String {
+    let port = if port == ANY_PORT { "*".to_owned() } else { port.to_string() };
+    match ip {
+        Some(ip @ IpAddr::V6(_)) => format!("[{ip}]:{port}"),
+        Some(ip) => format!("{ip}:{port}"),
         None => "no address".to_owned(),
     }
 }
@@ -302,7 +314,7 @@ mod tests {
             [
                 ("s  SSL  10.61.8.1:443", "its type is not carried"),
                 ("n  HTTP  no address", "it has no address"),
-                ("cs  vserver  c  HTTP  10.61.8.2  80", "cs virtual servers are not carried"),
+                ("cs  vserver  c  HTTP  10.61.8.2:80", "cs virtual servers are not carried"),
                 ("r  HTTP  <IP>  80", "the line is refused, 1110"),
             ]
         );

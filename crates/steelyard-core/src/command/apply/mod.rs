@@ -4,6 +4,8 @@
 //! configuration as it was, and an accepted one leaves every reference in it pointing at something that exists.
 
 mod clear;
+mod cs_policy;
+mod cs_vserver;
 mod group;
 mod host;
 mod lb_group;
@@ -18,6 +20,7 @@ mod switch;
 mod system;
 mod unbind;
 mod unset;
+mod vservers;
 
 use super::refusal::Refusal;
 use super::resolve::{exists, such};
@@ -25,6 +28,8 @@ use super::{Command, Object, Verb};
 use crate::config::attribute::{Change, Place, Resource, Value};
 use crate::config::{Config, Keyed, Table, Undoable};
 pub use clear::{Level, clear};
+use cs_policy::{add_cs_action, add_cs_policy, set_cs_action, set_cs_policy};
+use cs_vserver::{add_cs_vserver, bind_cs_vserver, set_cs_vserver};
 use group::{add_service_group, bind_service_group, set_service_group};
 use host::{add_server, add_service, bind_service, set_server, set_service};
 use lb_group::bind_lb_group;
@@ -88,6 +93,9 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         (Verb::Add, Object::LbMonitor) => add_lb_monitor(config, command)?,
         (Verb::Add, Object::NsIp) => add(&mut config.ns_ips, "IPAddress", command)?,
         (Verb::Add, Object::LbGroup) => add(&mut config.lb_groups, "name", command)?,
+        (Verb::Add, Object::CsVserver) => return add_cs_vserver(config, command),
+        (Verb::Add, Object::CsPolicy) => return add_cs_policy(config, command),
+        (Verb::Add, Object::CsAction) => return add_cs_action(config, command),
         (Verb::Add, Object::NetProfile) => add(&mut config.net_profiles, "name", command)?,
         (Verb::Add, Object::SystemUser) => add(&mut config.system_users, "userName", command)?,
         (Verb::Add, Object::SystemGroup) => add(&mut config.system_groups, "groupName", command)?,
@@ -96,6 +104,7 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         (Verb::Bind, Object::SystemGroup) => bind_system_group(config, command)?,
         (Verb::Bind, Object::Service) => bind_service(config, command)?,
         (Verb::Bind, Object::ServiceGroup) => bind_service_group(config, command)?,
+        (Verb::Bind, Object::CsVserver) => bind_cs_vserver(config, command)?,
         (Verb::Bind, Object::LbVserver) => bind_lb_vserver(config, command)?,
         (Verb::Set, _) if command.changes_nothing() => {
             return Err(Refusal::NothingToSet);
@@ -103,6 +112,9 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         (Verb::Set, Object::Server) => set_server(config, command)?,
         (Verb::Set, Object::Service) => set_service(config, command)?,
         (Verb::Set, Object::ServiceGroup) => set_service_group(config, command)?,
+        (Verb::Set, Object::CsVserver) => set_cs_vserver(config, command)?,
+        (Verb::Set, Object::CsPolicy) => set_cs_policy(config, command)?,
+        (Verb::Set, Object::CsAction) => set_cs_action(config, command)?,
         (Verb::Set, Object::LbVserver) => set_lb_vserver(config, command)?,
         (Verb::Set, Object::LbMonitor) => set_lb_monitor(config, command)?,
         (Verb::Set, Object::LbParameter) => {
@@ -178,6 +190,12 @@ fn add<T: Resource + Keyed + Default>(
     }
     table.insert(new);
     Ok(())
+}
+
+/// What is to be said where something is kept whose feature is not enabled.
+fn needs_feature(config: &Config, feature: &'static str) -> Done {
+    let missing = (!config.features.has(feature)).then_some(Warning::FeatureDisabled(feature));
+    Done { warnings: missing.into_iter().collect() }
 }
 
 /// `set` of such an object.

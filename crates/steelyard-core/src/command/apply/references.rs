@@ -4,7 +4,9 @@
 //! errors): what is bound to a virtual server goes with its bindings, a monitor or a server in use stays.
 
 use crate::config::attribute::Resource;
-use crate::config::{Bindable, CommandPolicyBinding, Config, Keyed, LbBinding, Server, ServiceType};
+use crate::config::{
+    Bindable, CommandPolicyBinding, Config, CsVserver, Keyed, LbBinding, Server, ServiceType, Table,
+};
 
 /// Something that uses something else.
 pub(super) struct User {
@@ -55,9 +57,66 @@ pub(super) fn user_of_target(config: &Config, target: &str) -> Option<User> {
 /// The virtual servers that fall back to that one.
 pub(super) fn users_of_vserver<'c>(config: &'c Config, vserver: &str) -> impl Iterator<Item = User> + 'c {
     let vserver = vserver.to_owned();
-    let users =
-        config.lb_vservers.iter().filter(move |user| user.backup_vserver.eq_ignore_ascii_case(&vserver));
-    users.map(|user| User::new("lb vserver", &user.name))
+    let lb = config.lb_vservers.iter().map(|user| ("lb vserver", &user.name, &user.backup_vserver));
+    let cs = config.cs_vservers.iter().map(|user| ("cs vserver", &user.name, &user.backup_vserver));
+    let users = lb.chain(cs).filter(move |(.., backup)| backup.eq_ignore_ascii_case(&vserver));
+    users.map(|(object, name, _)| User::new(object, name))
+}
+
+/// What of content switching sends requests to that virtual server.
+pub(super) fn user_of_target_vserver(config: &Config, vserver: &str) -> Option<User> {
+    let is = |name: &str| name.eq_ignore_ascii_case(vserver);
+    let mut actions = config.cs_actions.iter();
+    let action = actions.find(|action| is(&action.target_lb_vserver) || is(&action.target_vserver));
+    let sends = |cs: &&CsVserver| {
+        let default = &cs.default_target;
+        is(&default.lb_vserver) || is(&default.vserver) || cs.policies.iter().any(|bound| is(&bound.target))
+    };
+    let cs = || config.cs_vservers.iter().find(sends).map(|cs| User::new("cs vserver", &cs.name));
+    action.map(|action| User::new("cs action", &action.name)).or_else(cs)
+}
+
+/// A virtual server to which that policy of content switching is bound.
+pub(super) fn user_of_cs_policy(config: &Config, policy: &str) -> Option<User> {
+    let bound = |cs: &&CsVserver| cs.policies.iter().any(|bound| bound.policy.eq_ignore_ascii_case(policy));
+    config.cs_vservers.iter().find(bound).map(|cs| User::new("cs vserver", &cs.name))
+}
+
+/// A policy with that action of content switching.
+pub(super) fn user_of_cs_action(config: &Config, action: &str) -> Option<User> {
+    let mut policies = config.cs_policies.iter();
+    let policy = policies.find(|policy| policy.action.eq_ignore_ascii_case(action));
+    policy.map(|policy| User::new("cs policy", &policy.name))
+}
+
+/// Gives a policy of content switching its new name where it is bound.
+pub(super) fn rename_cs_policy(config: &mut Config, old: &str, new: &str) {
+    for vserver in names_of(&config.cs_vservers) {
+        config.cs_vservers.change(&vserver, |vserver| {
+            let bound = vserver.policies.iter().filter(|bound| bound.policy.eq_ignore_ascii_case(old));
+            let keys: Vec<_> = bound.map(Bindable::key).collect();
+            for key in keys {
+                vserver.policies.rename(&key, |bound| new.clone_into(&mut bound.policy));
+            }
+        });
+    }
+}
+
+/// Gives an action of content switching its new name in policies.
+pub(super) fn rename_cs_action(config: &mut Config, old: &str, new: &str) {
+    for policy in names_of(&config.cs_policies) {
+        config.cs_policies.change(&policy, |policy| rename(&mut policy.action, old, new));
+    }
+}
+
+fn names_of<T: Keyed>(table: &Table<T>) -> Vec<String> {
+    table.iter().map(|item| item.name().to_owned()).collect()
+}
+
+fn rename(name: &mut String, old: &str, new: &str) {
+    if name.eq_ignore_ascii_case(old) {
+        new.clone_into(name);
+    }
 }
 
 /// What sends from the addresses of that profile.
@@ -66,8 +125,9 @@ pub(super) fn user_of_net_profile(config: &Config, profile: &str) -> Option<User
     let services = config.services.iter().map(|s| (&s.net_profile, "service", &s.name));
     let groups = config.service_groups.iter().map(|g| (&g.net_profile, "serviceGroup", &g.name));
     let vservers = config.lb_vservers.iter().map(|v| (&v.net_profile, "lb vserver", &v.name));
+    let cs = config.cs_vservers.iter().map(|v| (&v.net_profile, "cs vserver", &v.name));
     let monitors = config.lb_monitors.iter().map(|m| (&m.net_profile, "lb monitor", &m.name));
-    let mut all = services.chain(groups).chain(vservers).chain(monitors);
+    let mut all = services.chain(groups).chain(vservers).chain(cs).chain(monitors);
     all.find(|(used, ..)| is(used)).map(|(_, object, name)| User::new(object, name))
 }
 
@@ -82,8 +142,7 @@ pub(super) fn user_of_cmd_policy(config: &Config, policy: &str) -> Option<User> 
 
 /// Takes a virtual server from the group that it is in.
 pub(super) fn leave_groups(config: &mut Config, vserver: &str) {
-    let groups: Vec<String> = config.lb_groups.iter().map(|group| group.name.clone()).collect();
-    for group in groups {
+    for group in names_of(&config.lb_groups) {
         config.lb_groups.change(&group, |group| {
             group.vservers.retain(|other| !other.eq_ignore_ascii_case(vserver));
             if group.master_vserver.eq_ignore_ascii_case(vserver) {
@@ -93,22 +152,33 @@ pub(super) fn leave_groups(config: &mut Config, vserver: &str) {
     }
 }
 
-/// Gives a virtual server its new name in groups, and where others fall back to it.
+/// Gives a virtual server its new name in groups, where others fall back to it, and where content switching sends
+/// requests to it.
 pub(super) fn rename_vserver(config: &mut Config, old: &str, new: &str) {
-    let rename = |name: &mut String| {
-        if name.eq_ignore_ascii_case(old) {
-            new.clone_into(name);
-        }
-    };
+    let rename = |name: &mut String| rename(name, old, new);
     let users: Vec<User> = users_of_vserver(config, old).collect();
     for user in users {
         config.lb_vservers.change(&user.name, |vserver| rename(&mut vserver.backup_vserver));
     }
-    let groups: Vec<String> = config.lb_groups.iter().map(|group| group.name.clone()).collect();
-    for group in groups {
+    for group in names_of(&config.lb_groups) {
         config.lb_groups.change(&group, |group| {
             group.vservers.iter_mut().for_each(rename);
             rename(&mut group.master_vserver);
+        });
+    }
+    for action in names_of(&config.cs_actions) {
+        config.cs_actions.change(&action, |action| {
+            rename(&mut action.target_lb_vserver);
+            rename(&mut action.target_vserver);
+        });
+    }
+    for vserver in names_of(&config.cs_vservers) {
+        config.cs_vservers.change(&vserver, |vserver| {
+            rename(&mut vserver.backup_vserver);
+            rename(&mut vserver.default_target.lb_vserver);
+            rename(&mut vserver.default_target.vserver);
+            let keys: Vec<_> = vserver.policies.iter().map(Bindable::key).collect();
+            keys.iter().for_each(|key| vserver.policies.change(key, |bound| rename(&mut bound.target)));
         });
     }
 }

@@ -1,11 +1,14 @@
 //! `rm` and `rename`.
 
+use super::cs_policy::{rm_cs_action, rm_cs_policy};
 use super::monitor::changeable;
 use super::references::{
-    User, leave_groups, remove_if_implicit, rename_server, rename_target, rename_vserver, unbind_everywhere,
-    user_of_monitor, user_of_net_profile, user_of_server, user_of_target, users_of_vserver,
+    User, leave_groups, remove_if_implicit, rename_cs_action, rename_cs_policy, rename_server, rename_target,
+    rename_vserver, unbind_everywhere, user_of_monitor, user_of_net_profile, user_of_server, user_of_target,
+    user_of_target_vserver, users_of_vserver,
 };
 use super::system::{rm_cmd_policy, rm_system_group, rm_system_user};
+use super::vservers::free_name;
 use super::{made, name, names, text};
 use crate::command::refusal::Refusal;
 use crate::command::resolve::{exists, service_or_group_exists, such};
@@ -18,6 +21,9 @@ pub(super) fn rm(config: &mut Config, command: &Command) -> Result<(), Refusal> 
         Object::Service => rm_service(config, name(command))?,
         Object::ServiceGroup => rm_service_group(config, name(command))?,
         Object::LbVserver => rm_lb_vservers(config, &names(command, "name"))?,
+        Object::CsVserver => rm_cs_vservers(config, &names(command, "name"))?,
+        Object::CsPolicy => rm_cs_policy(config, name(command))?,
+        Object::CsAction => rm_cs_action(config, name(command))?,
         Object::LbMonitor => rm_lb_monitor(config, command)?,
         Object::NsIp => {
             let address = made::<NsIp>(command).address;
@@ -83,18 +89,42 @@ fn may_go(config: &Config, argument: &'static str, name: &str) -> Result<(), Ref
     }
 }
 
-/// A virtual server goes with its bindings and its place in a group; one that others fall back to stays.
+/// A virtual server goes with its bindings and its place in a group; one that others use stays.
 fn rm_lb_vservers(config: &mut Config, names: &[&str]) -> Result<(), Refusal> {
     for name in names {
         such(&config.lb_vservers, "name", name)?;
-        let gone = |user: &User| names.iter().any(|name| name.eq_ignore_ascii_case(&user.name));
-        if let Some(user) = users_of_vserver(config, name).find(|user| !gone(user)) {
-            return Err(in_use("name", name, user));
-        }
     }
+    unused(config, names)?;
     for name in names {
         config.lb_vservers.remove(name);
         leave_groups(config, name);
+    }
+    Ok(())
+}
+
+/// A virtual server for content switching goes with its bindings.
+fn rm_cs_vservers(config: &mut Config, names: &[&str]) -> Result<(), Refusal> {
+    for name in names {
+        such(&config.cs_vservers, "name", name)?;
+    }
+    unused(config, names)?;
+    for name in names {
+        config.cs_vservers.remove(name);
+    }
+    Ok(())
+}
+
+/// Refuses virtual servers that others fall back to, or that content switching sends requests to; those that are removed
+/// with them do not count.
+fn unused(config: &Config, names: &[&str]) -> Result<(), Refusal> {
+    for name in names {
+        let stays = |user: &User| !names.iter().any(|name| name.eq_ignore_ascii_case(&user.name));
+        if let Some(user) = users_of_vserver(config, name).find(stays) {
+            return Err(in_use("name", name, user));
+        }
+        if let Some(User { object, name: by }) = user_of_target_vserver(config, name) {
+            return Err(Refusal::TargetInUse { argument: "name", name: (*name).to_owned(), object, by });
+        }
     }
     Ok(())
 }
@@ -148,8 +178,28 @@ pub(super) fn rename(config: &mut Config, command: &Command) -> Result<(), Refus
             rename_target(config, old, new);
         }
         Object::LbVserver => {
+            such(&config.lb_vservers, "name", old)?;
+            if !same {
+                free_name(config, "newName", new)?;
+            }
             renamed(&mut config.lb_vservers, "name", (old, new), |vserver, new| vserver.name = new)?;
             rename_vserver(config, old, new);
+        }
+        Object::CsVserver => {
+            such(&config.cs_vservers, "name", old)?;
+            if !same {
+                free_name(config, "newName", new)?;
+            }
+            renamed(&mut config.cs_vservers, "name", (old, new), |vserver, new| vserver.name = new)?;
+            rename_vserver(config, old, new);
+        }
+        Object::CsPolicy => {
+            renamed(&mut config.cs_policies, "policyName", (old, new), |policy, new| policy.name = new)?;
+            rename_cs_policy(config, old, new);
+        }
+        Object::CsAction => {
+            renamed(&mut config.cs_actions, "name", (old, new), |action, new| action.name = new)?;
+            rename_cs_action(config, old, new);
         }
         Object::LbGroup => {
             renamed(&mut config.lb_groups, "name", (old, new), |group, new| group.name = new)?;
@@ -175,6 +225,6 @@ fn renamed<T: Keyed + Clone>(
     Ok(())
 }
 
-fn in_use(argument: &'static str, name: &str, User { object, name: by }: User) -> Refusal {
+pub(super) fn in_use(argument: &'static str, name: &str, User { object, name: by }: User) -> Refusal {
     Refusal::InUse { argument, name: name.to_owned(), object, by }
 }

@@ -32,6 +32,10 @@ pub(super) fn switch(config: &mut Config, command: &Command, on: bool) -> Result
             such(&config.lb_vservers, "name", name)?;
             config.lb_vservers.change(name, |vserver| vserver.enabled = on);
         }
+        Object::CsVserver => {
+            such(&config.cs_vservers, "name", name)?;
+            config.cs_vservers.change(name, |vserver| vserver.enabled = on);
+        }
         Object::NsIp => {
             let address = made::<NsIp>(command).address;
             such(&config.ns_ips, "IPAddress", &address)?;

@@ -1,5 +1,6 @@
 //! `unbind`.
 
+use super::cs_vserver::unbind_cs_vserver;
 use super::group::member_key;
 use super::lb_group::unbind_lb_group;
 use super::lb_vserver::unbind_lb_vserver;
@@ -25,6 +26,7 @@ pub(super) fn unbind(config: &mut Config, command: &Command) -> Result<(), Refus
         }
         Object::ServiceGroup => unbind_service_group(config, command),
         Object::LbVserver => unbind_lb_vserver(config, command),
+        Object::CsVserver => unbind_cs_vserver(config, command),
         Object::LbGroup => unbind_lb_group(config, command),
         Object::SystemUser => unbind_system_user(config, command),
         Object::SystemGroup => unbind_system_group(config, command),

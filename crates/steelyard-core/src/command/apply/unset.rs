@@ -1,5 +1,6 @@
 //! `unset`: options back to what they are when nobody gives them.
 
+use super::cs_vserver::checked_cs_vserver;
 use super::group::{MEMBER, for_members_alone, member_key};
 use super::lb_vserver::checked_vserver;
 use super::monitor::{changeable, check_monitor};
@@ -55,6 +56,19 @@ pub(super) fn unset(config: &mut Config, command: &Command) -> Result<(), Refusa
             config.system_groups.insert(group);
         }
         Object::SystemParameter => config.system_parameter = without(&config.system_parameter, command),
+        Object::CsVserver => {
+            let vserver = without(such(&config.cs_vservers, "name", name(command))?, command);
+            let vserver = checked_cs_vserver(config, vserver)?;
+            config.cs_vservers.insert(vserver);
+        }
+        Object::CsPolicy => {
+            let policy = without(such(&config.cs_policies, "policyName", name(command))?, command);
+            config.cs_policies.insert(policy);
+        }
+        Object::CsAction => {
+            let action = without(such(&config.cs_actions, "name", name(command))?, command);
+            config.cs_actions.insert(action);
+        }
         Object::NsConfig => {
             config.ns_config = without(&config.ns_config, command);
             config.ns_param = without(&config.ns_param, command);

@@ -69,6 +69,14 @@ pub(super) fn head(words: &[Word], end: usize) -> Result<Head, (Refusal, usize)>
     }
 }
 
+/// How a command about an object that nothing acts on is kept where it cannot be carried out.
+pub(super) fn stored(words: &[Word]) -> Option<Entry> {
+    let Ok(Head::Command { verb, object, .. }) = head(words, 1) else { return None };
+    let (group, name) =
+        object.text().split_once(' ').filter(|_| object.is_stored() && !looks(verb.text()))?;
+    Some(entry(verb.text(), group, name, words))
+}
+
 /// What a command is called: each of its first words as the appliance writes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Title {

@@ -2,7 +2,7 @@
 //! what not acting on it changes, and where a saved file has it.
 //!
 //! A row is about the objects of one group, `ssl` and `certKey`; objects without a group have "" there. Objects of this
-//! program do not stand here. Who gets in is decided where a policy is bound; the policy by itself is about traffic.
+//! program stand here only if nothing acts on them: behind them stands what of their lines cannot be carried out. Who gets in is decided where a policy is bound; the policy by itself is about traffic.
 
 use crate::config::attribute::Effect;
 use crate::config::kept::{Class, Rank};
@@ -326,7 +326,7 @@ pub(super) const TABLE: &[Row] = &[
     Row::stored(
         "cs",
         TRAFFIC,
-        Rank::OtherVservers,
+        Rank::ContentSwitching,
         "action parameter policy policylabel vserver",
     )
     .bound(Rank::VserverBindings),

@@ -8,10 +8,11 @@ use crate::command::words::{
 use crate::command::{Object, Verb};
 use crate::config::attribute::Resource;
 use crate::config::{
-    BINDING_ORDER, BINDING_TARGET, BINDING_WEIGHT, CommandPolicyBinding, FEATURE, GROUPED, LbGroup,
-    LbMonitor, LbParameter, LbVserver, MODE, Member, MetricBinding, MonitorBinding, MonitorCertKey,
-    NetProfile, NsConfig, NsHostName, NsIp, NsParam, NsSpParams, PolicyBinding, RESOLVE_NOW, SERVICE_IP,
-    Server, Service, ServiceGroup, SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser, UserBinding,
+    BINDING_ORDER, BINDING_TARGET, BINDING_WEIGHT, CommandPolicyBinding, CsAction, CsDomain, CsPolicy,
+    CsTarget, CsVserver, FEATURE, GROUPED, LbGroup, LbMonitor, LbParameter, LbVserver, MODE, Member,
+    MetricBinding, MonitorBinding, MonitorCertKey, NetProfile, NsConfig, NsHostName, NsIp, NsParam,
+    NsSpParams, PolicyBinding, RESOLVE_NOW, SERVICE_IP, Server, Service, ServiceGroup, SystemCmdPolicy,
+    SystemGroup, SystemParameter, SystemUser, UserBinding,
 };
 
 /// The form of a command; `None` when the verb does not go with the object.
@@ -43,6 +44,9 @@ fn added(object: Object) -> Option<Form> {
         Object::SystemUser => add::<SystemUser>(),
         Object::SystemGroup => add::<SystemGroup>(),
         Object::SystemCmdPolicy => add::<SystemCmdPolicy>(),
+        Object::CsVserver => add::<CsVserver>(),
+        Object::CsPolicy => add::<CsPolicy>(),
+        Object::CsAction => add::<CsAction>(),
         _ => return None,
     })
 }
@@ -72,6 +76,9 @@ fn changed(object: Object) -> Option<Form> {
         Object::SystemGroup => set::<SystemGroup>(),
         Object::SystemCmdPolicy => add::<SystemCmdPolicy>(),
         Object::SystemParameter => set::<SystemParameter>(),
+        Object::CsVserver => set::<CsVserver>().options(CsDomain::rows()),
+        Object::CsPolicy => set::<CsPolicy>(),
+        Object::CsAction => set::<CsAction>(),
         _ => return None,
     })
 }
@@ -97,6 +104,9 @@ fn unset(object: Object) -> Option<Form> {
         Object::SystemUser => set::<SystemUser>().but(&["password"]),
         Object::SystemGroup => set::<SystemGroup>(),
         Object::SystemParameter => set::<SystemParameter>(),
+        Object::CsVserver => set::<CsVserver>().but(&["ipv46"]),
+        Object::CsPolicy => set::<CsPolicy>(),
+        Object::CsAction => key::<CsAction>().options(rows::<CsAction>(&["comment"])),
         _ => return None,
     };
     Some(form.each_by_itself())
@@ -104,9 +114,11 @@ fn unset(object: Object) -> Option<Form> {
 
 fn removed(object: Object) -> Option<Form> {
     Some(match object {
-        Object::Server | Object::LbVserver | Object::LbGroup | Object::NetProfile => {
+        Object::Server | Object::LbVserver | Object::LbGroup | Object::NetProfile | Object::CsVserver => {
             Form::default().slot(&NAMES, Need::Required)
         }
+        Object::CsPolicy => key::<CsPolicy>(),
+        Object::CsAction => key::<CsAction>(),
         Object::Service => key::<Service>(),
         Object::ServiceGroup => key::<ServiceGroup>(),
         Object::LbMonitor => typed(key::<LbMonitor>()).options(rows::<LbMonitor>(&["respcode"])),
@@ -131,7 +143,8 @@ fn bound(object: Object) -> Option<Form> {
             .slot(&BINDING_TARGET, Need::Optional)
             .options([&BINDING_WEIGHT, &BINDING_ORDER])
             .options(PolicyBinding::rows())
-            .options([&ANALYTICS_PROFILE]),
+            .options([&ANALYTICS_PROFILE])
+            .but(&["targetlbvserver"]),
         Object::LbMonitor => key::<LbMonitor>()
             .slot(&MONITORED, Need::Optional)
             .options([&BINDING_STATE])
@@ -145,6 +158,11 @@ fn bound(object: Object) -> Option<Form> {
         Object::SystemGroup => {
             key::<SystemGroup>().options(UserBinding::rows()).options(CommandPolicyBinding::rows())
         }
+        Object::CsVserver => key::<CsVserver>()
+            .options(CsTarget::rows())
+            .options(PolicyBinding::rows())
+            .options(CsDomain::rows())
+            .options([&ANALYTICS_PROFILE]),
         _ => return None,
     })
 }
@@ -174,6 +192,11 @@ fn unbound(object: Object) -> Option<Form> {
                 .options(UserBinding::rows())
                 .options(rows::<CommandPolicyBinding>(&["policyname"]))
         }
+        Object::CsVserver => key::<CsVserver>()
+            .options(CsTarget::rows())
+            .options(rows::<PolicyBinding>(&["policyname", "bindpoint", "priority"]))
+            .options(rows::<CsDomain>(&["domainname"]))
+            .options([&ANALYTICS_PROFILE]),
         _ => return None,
     })
 }
@@ -188,6 +211,7 @@ fn switched(verb: Verb, object: Object) -> Option<Form> {
         Object::Service => delayed(key::<Service>()),
         Object::ServiceGroup => delayed(member(key::<ServiceGroup>())),
         Object::LbVserver => key::<LbVserver>(),
+        Object::CsVserver => key::<CsVserver>(),
         Object::LbMonitor => rows::<LbMonitor>(&["monitorname"])
             .fold(Form::default().slot(&MONITORED, Need::Required), |form, row| {
                 form.slot(row, Need::Optional)
@@ -206,6 +230,9 @@ fn renamed(object: Object) -> Option<Form> {
         Object::ServiceGroup => key::<ServiceGroup>(),
         Object::LbVserver => key::<LbVserver>(),
         Object::LbGroup => key::<LbGroup>(),
+        Object::CsVserver => key::<CsVserver>(),
+        Object::CsPolicy => key::<CsPolicy>(),
+        Object::CsAction => key::<CsAction>(),
         _ => return None,
     };
     Some(form.slot(&NEW_NAME, Need::Required))
@@ -224,6 +251,9 @@ fn shown(object: Object) -> Option<Form> {
         Object::SystemUser => key::<SystemUser>(),
         Object::SystemGroup => key::<SystemGroup>(),
         Object::SystemCmdPolicy => key::<SystemCmdPolicy>(),
+        Object::CsVserver => key::<CsVserver>(),
+        Object::CsPolicy => key::<CsPolicy>(),
+        Object::CsAction => key::<CsAction>(),
         Object::LbParameter
         | Object::SystemParameter
         | Object::NsFeature
@@ -244,6 +274,7 @@ fn counted(object: Object) -> Option<Form> {
         Object::ServiceGroupMember => rows::<Member>(&["servername", "port"])
             .fold(key::<ServiceGroup>(), |form, row| form.slot(row, Need::Required)),
         Object::LbVserver => key::<LbVserver>().optional().options([&SORT_BY, &SORT_ORDER]),
+        Object::CsVserver => key::<CsVserver>().optional(),
         _ => return None,
     };
     Some(form.options(&COUNTED))

@@ -18,7 +18,8 @@ use crate::config::{Config, LbVserver};
 /// Everything that guards a virtual server of `config`.
 pub fn guards(config: &Config) -> Guards {
     let lines = Lines::of(config);
-    let (policies, asking) = (lines.policies(), lines.asking_profiles());
+    let (mut policies, asking) = (lines.policies(), lines.asking_profiles());
+    config.cs_policies.iter().for_each(|policy| policies.add(&policy.name, "cs"));
     let mut guards = Guards::default();
     for vserver in &config.lb_vservers {
         let bound = bindings(config, vserver).filter_map(|(name, bound)| policies.guard(name, bound));
@@ -120,7 +121,7 @@ impl Lines {
                 && may_be(verb, "add")
                 && (may_be(object, "policy") || object.to_ascii_lowercase().ends_with("policy"))
             {
-                policies.0.entry(name.to_ascii_lowercase()).or_default().push(full(kind));
+                policies.add(name, kind);
             }
         }
         policies
@@ -226,6 +227,10 @@ impl Reach {
 struct Policies(BTreeMap<String, Vec<String>>);
 
 impl Policies {
+    fn add(&mut self, name: &str, kind: &str) {
+        self.0.entry(name.to_ascii_lowercase()).or_default().push(full(kind));
+    }
+
     fn guard(&self, name: &str, bound: Bound) -> Option<Guard> {
         let kinds = self.0.get(&name.to_ascii_lowercase()).map_or(&[][..], Vec::as_slice);
         let deciding = kinds.iter().find(|kind| !is_one_of(kind, TRAFFIC));

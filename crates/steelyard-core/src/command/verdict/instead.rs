@@ -264,6 +264,7 @@ const SERVER: Sentences = &[
 ];
 
 const ANYWHERE: Sentences = &[
+    ("content switching is not carried", &["targetlbvserver"]),
     ("connections have the host's TCP settings", &["tcpprofilename"]),
     ("requests have this program's own HTTP settings", &["httpprofilename"]),
 ];

@@ -51,6 +51,11 @@ pub(super) fn finding(site: &Site, line: &Line, class: Class, effect: Effect) ->
     }
 }
 
+/// The one finding of a line about an object that is kept, and that nothing acts on.
+pub(super) fn of_resource(site: &Site, line: &Line) -> Finding {
+    finding(site, line, Class::Stored, site::effect(line))
+}
+
 /// What a line about the host comes to.
 pub(super) fn host(head: &Head, effect: Effect) -> Told {
     let (consequence, reason, on_host) = match on_host(&head.text(), &head.rest) {

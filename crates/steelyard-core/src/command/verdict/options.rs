@@ -21,6 +21,9 @@ pub(super) fn findings(
     columns: &[(&'static str, usize)],
 ) -> Vec<Finding> {
     let Some(command) = commands.first() else { return Vec::new() };
+    if command.object().is_stored() {
+        return vec![kept::of_resource(site, line)];
+    }
     let applied = Applied { site, line, command, columns };
     match command.verb() {
         Verb::Show | Verb::Stat => {
@@ -331,7 +334,10 @@ impl Applied<'_> {
             | Object::SystemUser
             | Object::SystemGroup
             | Object::SystemCmdPolicy
-            | Object::SystemParameter => None,
+            | Object::SystemParameter
+            | Object::CsVserver
+            | Object::CsPolicy
+            | Object::CsAction => None,
         };
         default.is_some_and(|default| default == *value)
     }

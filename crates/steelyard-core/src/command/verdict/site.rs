@@ -7,7 +7,7 @@ use super::super::lex::Word;
 use super::super::text::{self, Content};
 use super::super::{Object, Verb, guards};
 use crate::command::read::{Line, Outcome, Reading};
-use crate::config::attribute::{Place, Value};
+use crate::config::attribute::{Effect, Place, Value};
 use crate::config::guard::{Guard, Guards};
 use crate::config::{Bindable, Config, ServiceType};
 
@@ -17,7 +17,7 @@ pub(super) struct Site<'r> {
     pub(super) config: &'r Config,
     /// The line that added an object, by what it is and by its name in lower case.
     added: BTreeMap<(&'static str, String), usize>,
-    /// Names in lower case that lines about objects of others give to what they add.
+    /// Names in lower case that lines give to what is only kept.
     named: BTreeSet<String>,
     /// Monitors that are bound, in lower case.
     bound: BTreeSet<String>,
@@ -80,6 +80,9 @@ impl<'r> Site<'r> {
                         site.enables_features |= (verb, object) == (Verb::Enable, Object::NsFeature);
                         let key = command.arguments().find(|(row, _)| row.place == Place::Key);
                         if let (Verb::Add, Some((_, Value::Text(name)))) = (verb, key) {
+                            if object.is_stored() {
+                                site.named.insert(name.to_ascii_lowercase());
+                            }
                             site.added.insert((object.text(), name.to_ascii_lowercase()), index);
                         }
                     }
@@ -190,12 +193,22 @@ impl Head {
     }
 }
 
+/// What not acting on a line changes that is about an object on which nothing acts.
+pub(super) fn effect(line: &Line) -> Effect {
+    let entry = words(line).and_then(|words| catalogue::stored(&words));
+    entry.map_or(Effect::Traffic, |entry| entry.effect)
+}
+
+fn words(line: &Line) -> Option<Vec<Word>> {
+    match text::lines(line.text.as_bytes()).ok()?.next()?.content {
+        Content::Command { words, .. } => Some(words),
+        _ => None,
+    }
+}
+
 /// What a line is about. Of a line that is no command nothing is told, since anything may stand there.
 pub(super) fn head(line: &Line) -> Head {
-    let content = text::lines(line.text.as_bytes()).ok().and_then(|mut lines| lines.next());
-    let Some(Content::Command { words, .. }) = content.map(|line| line.content) else {
-        return Head { column: 1, ..Head::default() };
-    };
+    let Some(words) = words(line) else { return Head { column: 1, ..Head::default() } };
     let column = words.first().map_or(1, |word| word.column);
     match catalogue::title(&words) {
         Some(Title { verb, group, object, used }) => {
