@@ -11,6 +11,7 @@ mod demo;
 mod explain;
 mod expose;
 mod fault;
+mod interfaces;
 mod lab;
 mod listing;
 mod metrics;

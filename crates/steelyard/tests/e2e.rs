@@ -52,6 +52,8 @@ mod access_log;
 mod accounting;
 #[path = "e2e/addresses.rs"]
 mod addresses;
+#[path = "e2e/appliance.rs"]
+mod appliance;
 #[path = "e2e/bad_input.rs"]
 mod bad_input;
 #[path = "e2e/bandwidth.rs"]
@@ -178,6 +180,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(clock::trials());
     trials.extend(stopping::trials());
     trials.extend(management::trials());
+    trials.extend(appliance::trials());
     trials.extend(bad_input::trials());
     trials.extend(bindings::trials());
     trials.extend(check::trials());

@@ -5,6 +5,7 @@
 //! guards: only a loopback address is served, a request that a foreign web page had a browser make is refused, and the
 //! configuration is shown and changed by the socket in the data directory alone, which only its owner can reach.
 
+mod beyond;
 mod body;
 mod change;
 mod config;

@@ -58,12 +58,17 @@ impl Reply {
 
     /// Something under the resource's name.
     pub fn with_resource(name: &str, value: &impl Serialize) -> Reply {
-        Reply::ok(&Envelope { code: 0, message: "Done", severity: "NONE", more: Some((name, value)) })
+        Reply::with_keys(&[name], value)
+    }
+
+    /// The same under each of these names.
+    pub fn with_keys(names: &[&str], value: &impl Serialize) -> Reply {
+        Reply::ok(&Envelope { code: 0, message: "Done", severity: "NONE", more: Some((names, value)) })
     }
 
     /// An empty list has no key at all (`spec/nitro.md` 4).
-    pub fn list(name: &str, rows: &[Row]) -> Reply {
-        if rows.is_empty() { Reply::done() } else { Reply::with_resource(name, &rows) }
+    pub fn list(names: &[&str], rows: &[Row]) -> Reply {
+        if rows.is_empty() { Reply::done() } else { Reply::with_keys(names, &rows) }
     }
 
     /// The work failed.
@@ -115,8 +120,8 @@ struct Envelope<'e, T> {
     code: u32,
     message: &'e str,
     severity: &'e str,
-    /// The resource's name and what is under it.
-    more: Option<(&'e str, &'e T)>,
+    /// The names of the resource and what is under each.
+    more: Option<(&'e [&'e str], &'e T)>,
 }
 
 impl<'e> Envelope<'e, ()> {
@@ -131,8 +136,8 @@ impl<T: Serialize> Serialize for Envelope<'_, T> {
         map.serialize_entry("errorcode", &self.code)?;
         map.serialize_entry("message", self.message)?;
         map.serialize_entry("severity", self.severity)?;
-        if let Some((name, value)) = &self.more {
-            map.serialize_entry(name, value)?;
+        if let Some((names, value)) = &self.more {
+            names.iter().try_for_each(|name| map.serialize_entry(name, value))?;
         }
         map.end()
     }
@@ -146,7 +151,7 @@ mod tests {
 
     #[test]
     fn an_empty_list_is_the_bare_envelope() {
-        let reply = Reply::list("service", &[]);
+        let reply = Reply::list(&["service"], &[]);
         assert_eq!(reply.body, r#"{"errorcode":0,"message":"Done","severity":"NONE"}"#);
     }
 }

@@ -84,6 +84,11 @@ pub const fn binding(name: &'static str, key: &'static str, object: Object, show
 }
 
 impl Resource {
+    /// What its rows stand under. Of interfaces some clients read one spelling and some the other (`spec/nitro.md` 1).
+    pub fn keys(&self) -> &[&'static str] {
+        if self.name == "Interface" { &["Interface", "interface"] } else { std::slice::from_ref(&self.name) }
+    }
+
     /// The same, and some of its fields have other names in commands.
     pub const fn renamed(self, renamed: &'static [(&'static str, &'static str)]) -> Resource {
         let change = match self.change {

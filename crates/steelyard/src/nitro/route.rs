@@ -10,7 +10,7 @@ use super::origin::foreign;
 use super::query::{Query, decode_id};
 use super::reply::Reply;
 use super::resource::{Resource, Wanted};
-use super::{Door, change, config, show, stat};
+use super::{Door, beyond, change, config, show, stat};
 use crate::explain;
 use crate::metrics;
 use crate::state::State;
@@ -30,11 +30,13 @@ pub async fn answer(head: &Parts, body: &mut Body, door: &Door) -> Reply {
         (_, ["metrics"] | ["steelyard", "v1", "explain", _]) => Reply::wrong_verb(),
         (_, ["nitro", "v1", "config", ..]) if door.owner.is_none() => not_permitted(BY_THE_SOCKET),
         (method, ["nitro", "v1", half @ ("config" | "stat"), name, rest @ ..]) => {
-            let (section, table) = match *half {
-                "stat" => (Section::Stat, stat::RESOURCES),
-                _ => (Section::Config, config::RESOURCES),
+            let (section, table, beyond) = match *half {
+                "stat" => (Section::Stat, stat::RESOURCES, beyond::STAT),
+                _ => (Section::Config, config::RESOURCES, beyond::CONFIG),
             };
-            let Some(resource) = find(table, name) else { return Reply::no_object(name) };
+            let Some(resource) = find(table, name).or_else(|| find(beyond, name)) else {
+                return Reply::no_object(name);
+            };
             let wanted = Wanted { state: &door.state, resource, section, id: rest.first().copied(), query };
             if method == Method::GET {
                 show::answer(&wanted).await

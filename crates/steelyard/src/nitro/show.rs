@@ -36,7 +36,7 @@ fn list(resource: &Resource, mut rows: Vec<Row>, query: Query<'_>) -> Reply {
     let is_named = |row: &Row, id: &(String, String)| row.as_text(&id.0).is_none() || passes(row, id);
     rows.retain(|row| ids.iter().all(|id| is_named(row, id)));
     if query.says_yes("count") {
-        return Reply::with_resource(resource.name, &[Counted { count: rows.len() }]);
+        return Reply::with_keys(resource.keys(), &[Counted { count: rows.len() }]);
     }
     let number = |name: &str| query.get(name).and_then(|text| text.parse::<usize>().ok()).filter(|n| *n > 0);
     if let Some(size) = number("pagesize") {
@@ -48,7 +48,7 @@ fn list(resource: &Resource, mut rows: Vec<Row>, query: Query<'_>) -> Reply {
         let is_wanted = |name: &str| wanted.iter().any(|w| w.eq_ignore_ascii_case(name));
         rows.iter_mut().for_each(|row| row.retain(is_wanted));
     }
-    Reply::list(resource.name, &rows)
+    Reply::list(resource.keys(), &rows)
 }
 
 /// How many there are.

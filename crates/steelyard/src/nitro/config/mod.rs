@@ -1,6 +1,8 @@
 //! The resources under `/nitro/v1/config`: the table, and what each shows (`spec/nitro.md` 9).
 
+pub mod appliance;
 mod bindings;
+mod interfaces;
 pub mod whole;
 
 use steelyard_core::command::Object;
@@ -24,6 +26,12 @@ pub const RESOURCES: &[Resource] = &[
     whole("nsspparams", "", Object::NsSpParams, Shown::Not),
     whole("nsip", "ipaddress", Object::NsIp, Shown::Not),
     whole("netprofile", "name", Object::NetProfile, Shown::Not),
+    looked_at("nsversion", "", Shown::Single(appliance::nsversion)),
+    looked_at("nshardware", "", Shown::Single(appliance::nshardware)),
+    looked_at("nslicense", "", Shown::Single(appliance::nslicense)),
+    looked_at("nscapacity", "", Shown::Single(appliance::nscapacity)),
+    looked_at("clusterinstance", "clid", Shown::List(appliance::none)),
+    looked_at("Interface", "id", Shown::List(interfaces::interface)),
     looked_at("nsrunningconfig", "", Shown::Single(whole::nsrunningconfig)),
     looked_at("nssavedconfig", "", Shown::Saved),
     binding("lbvserver_service_binding", "name", Object::LbVserver, Shown::List(bindings::lbvserver_service)),

@@ -1,0 +1,32 @@
+//! Resources that clients ask for and that are no part of the reference this program follows: the tables, each row with
+//! the reason why it is answered all the same.
+
+use super::config::appliance;
+use super::resource::{Resource, Shown, looked_at};
+
+/// Under `/nitro/v1/config`.
+pub const CONFIG: &[Resource] = &[
+    // check-netscaler's ntp: does this program keep the clock in step? The host does.
+    looked_at("ntpsync", "", Shown::Single(appliance::ntpsync)),
+    // check-netscaler's ntp: by which servers.
+    looked_at("ntpstatus", "", Shown::Single(appliance::ntpstatus)),
+    // Terraform reads it of each virtual server that it made; an error there ends its run.
+    looked_at("sslvserver_sslciphersuite_binding", "vservername", Shown::List(appliance::none_of_any)),
+];
+/// Under `/nitro/v1/stat`.
+pub const STAT: &[Resource] = &[];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nitro::documented::{Documented, Section};
+
+    #[test]
+    fn none_of_them_is_in_the_reference() {
+        for (section, table) in [(Section::Config, CONFIG), (Section::Stat, STAT)] {
+            for resource in table {
+                assert!(Documented::find(section, resource.name).is_none(), "{}", resource.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What NITRO clients ask an appliance about itself before they do anything else.
+
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+
+use crate::place::Place;
+use crate::program::Program;
+
+pub fn trials() -> Vec<Trial> {
+    trials![
+        release_hardware_licence_and_capacity_have_the_shapes_that_clients_take_apart,
+        interfaces_stand_under_both_spellings_with_the_kernels_counters,
+        what_is_asked_beside_the_reference_has_its_answer_and_nothing_else_has,
+    ]
+}
+
+fn empty() -> (Place, Program) {
+    let place = Place::new();
+    let program = Program::launch(&place, "enable ns feature LB\n");
+    (place, program)
+}
+
+fn get(program: &Program, path: &str) -> Value {
+    let (status, answer) = program.owner("GET", path, None);
+    assert_eq!(status, "HTTP/1.1 200 OK", "{path}: {answer}");
+    answer
+}
+
+/// `NetScaler NS(\d+\.\d+): Build (\d+\.\d+)\.nc`, by hand.
+fn release(version: &str) -> Option<(f64, f64)> {
+    let (release, rest) = version.strip_prefix("NetScaler NS")?.split_once(": Build ")?;
+    Some((release.parse().ok()?, rest.split_once(".nc")?.0.parse().ok()?))
+}
+
+fn release_hardware_licence_and_capacity_have_the_shapes_that_clients_take_apart() {
+    let (_place, program) = empty();
+    let version = get(&program, "nsversion")["nsversion"]["version"].as_str().unwrap().to_owned();
+    assert_eq!(release(&version), Some((14.1, 51.80)), "{version}");
+    assert!(version.contains(".nc, Date: ") && version.ends_with("   (64-bit)"), "{version}");
+
+    let hardware = &get(&program, "nshardware")["nshardware"];
+    for field in ["cpufrequncy", "hostid", "manufactureday", "manufacturemonth", "manufactureyear"] {
+        assert!(hardware[field].is_u64(), "{field} of {hardware}");
+    }
+    for field in ["hwdescription", "sysid", "host", "serialno", "encodedserialno"] {
+        assert!(hardware[field].as_str().is_some_and(|text| !text.is_empty()), "{field} of {hardware}");
+    }
+
+    let licence = &get(&program, "nslicense")["nslicense"];
+    assert_eq!((&licence["lb"], &licence["isplatinumlic"]), (&json!(true), &json!(true)));
+    assert_eq!((&licence["isstandardlic"], &licence["modelid"]), (&json!(false), &json!("0")));
+    assert_eq!(licence["licensingmode"], "Local");
+    assert!(licence["daystoexpiration"].as_str().unwrap().parse::<u32>().unwrap() > 365);
+
+    let capacity = &get(&program, "nscapacity")["nscapacity"];
+    for field in ["bandwidth", "actualbandwidth", "maxbandwidth", "minbandwidth"] {
+        assert!(capacity[field].as_str().unwrap().parse::<u64>().is_ok(), "{field} of {capacity}");
+    }
+}
+
+fn interfaces_stand_under_both_spellings_with_the_kernels_counters() {
+    let (_place, program) = empty();
+    for path in ["Interface", "interface", "interface?filter=devicename:lo"] {
+        let answer = get(&program, path);
+        assert_eq!(answer["Interface"], answer["interface"], "{path}");
+        let rows = answer["interface"].as_array().unwrap();
+        let lo = rows.iter().find(|row| row["devicename"] == "lo").unwrap();
+        for (field, value) in [("state", "ENABLED"), ("linkstate", "1"), ("intfstate", "1"), ("id", "lo")] {
+            assert_eq!(lo[field], value, "{field} of {lo}");
+        }
+        assert!(lo["rxbytes"].as_str().unwrap().parse::<u64>().is_ok());
+    }
+    let count = get(&program, "interface?count=yes");
+    assert!(count["Interface"][0]["__count"].as_u64().unwrap() >= 1);
+    let (status, answer) = program.owner("GET", "interface/no%2F..%2Fsuch", None);
+    assert_eq!((status.as_str(), &answer["errorcode"]), ("HTTP/1.1 404 Not Found", &json!(258)));
+}
+
+fn what_is_asked_beside_the_reference_has_its_answer_and_nothing_else_has() {
+    let (_place, program) = empty();
+    let bare = json!({"errorcode": 0, "message": "Done", "severity": "NONE"});
+    assert_eq!(get(&program, "clusterinstance"), bare);
+    assert_eq!(get(&program, "sslvserver_sslciphersuite_binding/tf_v1"), bare);
+    assert_eq!(get(&program, "ntpsync")["ntpsync"]["state"], "DISABLED");
+    assert_eq!(get(&program, "ntpstatus")["ntpstatus"]["response"], "");
+    for unknown in ["clusterinstance/1", "ntpservers", "nsversions"] {
+        assert_eq!(program.owner("GET", unknown, None).0, "HTTP/1.1 404 Not Found", "{unknown}");
+    }
+    assert_eq!(program.owner("POST", "nsversion", None).0, "HTTP/1.1 405 Method Not Allowed");
+}
