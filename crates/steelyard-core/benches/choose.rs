@@ -61,7 +61,7 @@ fn virtual_server(n: usize, keys: Keys) -> VirtualServer {
     let services: Vec<Bound> = (0..n)
         .map(|number| {
             let weight = if keys == Keys::Ties { 1 } else { 1 + random.below(100) as u32 };
-            let service = Service::among(&mut lines, &format!("s{number}"), address);
+            let service = Service::among(&mut lines, &format!("s{number}"), address, Time::ZERO);
             service.set_state(State::Up, Time::ZERO);
             Bound::new(service, weight)
         })

@@ -26,6 +26,8 @@ use crate::time::Time;
 use crate::vserver::{ByState, Closed, Protocol, VirtualServer};
 use placement::Placement;
 
+pub use terms::surge_steps;
+
 /// What workers decide on. Replaced as a whole; live objects in it are shared with its predecessor.
 #[derive(Clone)]
 pub struct Snapshot {
@@ -55,7 +57,7 @@ impl Snapshot {
     /// The view of `config` that follows this one; what has guards is closed. Its pickers take over at once, so build one
     /// only to publish it.
     pub fn next(&self, config: &Config, guards: &Guards, now: Time) -> Snapshot {
-        let services = self.live_services(config);
+        let services = self.live_services(config, now);
         let unbound = self.unbound_from(config, &services);
         let mut next = Snapshot {
             generation: self.generation + 1,
@@ -111,15 +113,15 @@ impl Snapshot {
     }
 
     /// A live object for each service and group member: the one that there was, unless its address changed.
-    fn live_services(&self, config: &Config) -> BTreeMap<String, Arc<Service>> {
+    fn live_services(&self, config: &Config, now: Time) -> BTreeMap<String, Arc<Service>> {
         let (mut live, mut lines) = (BTreeMap::new(), Lines::default());
         let mut add = |name: &str, server: &str, port: u16| {
             let configured = || Some(SocketAddr::new(config.servers.find(server)?.ip()?, port));
             let Some(address) = self.placement.service(name).or_else(configured) else { return };
             let service = match self.service(name).or_else(|| self.unbound.get(&name.to_ascii_lowercase())) {
                 Some(service) if service.address() == address => Arc::clone(service),
-                Some(service) => service.moved_to(&mut lines, address),
-                None => Service::among(&mut lines, name, address),
+                Some(service) => service.moved_to(&mut lines, address, now),
+                None => Service::among(&mut lines, name, address, now),
             };
             live.insert(name.to_ascii_lowercase(), service);
         };

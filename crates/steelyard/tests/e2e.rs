@@ -128,6 +128,8 @@ mod selection;
 mod service;
 #[path = "e2e/shortage.rs"]
 mod shortage;
+#[path = "e2e/shown.rs"]
+mod shown;
 #[path = "e2e/states.rs"]
 mod states;
 #[path = "e2e/stopping.rs"]
@@ -177,6 +179,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(monitors::trials());
     trials.extend(metrics::trials());
     trials.extend(shortage::trials());
+    trials.extend(shown::trials());
     trials.extend(clock::trials());
     trials.extend(stopping::trials());
     trials.extend(management::trials());

@@ -19,9 +19,14 @@ impl Features {
         self.0.contains(acronym)
     }
 
+    /// The acronyms of all that NetScaler has, in its order.
+    pub fn known() -> impl Iterator<Item = &'static str> {
+        ACRONYMS.iter().copied()
+    }
+
     /// The acronyms, in the order in which NetScaler lists them.
     pub fn iter(&self) -> impl Iterator<Item = &'static str> + '_ {
-        ACRONYMS.iter().copied().filter(|acronym| self.has(acronym))
+        Features::known().filter(|acronym| self.has(acronym))
     }
 
     /// Switches features on or off.

@@ -14,9 +14,14 @@ impl Modes {
         self.0.get(acronym) == Some(&true)
     }
 
+    /// The acronyms of all that NetScaler has, in its order.
+    pub fn known() -> impl Iterator<Item = &'static str> {
+        ACRONYMS.iter().copied()
+    }
+
     /// The acronyms of what was switched on or off, in the order in which NetScaler lists them.
     pub fn switched(&self, on: bool) -> impl Iterator<Item = &'static str> + '_ {
-        ACRONYMS.iter().copied().filter(move |acronym| self.0.get(acronym) == Some(&on))
+        Modes::known().filter(move |acronym| self.0.get(acronym) == Some(&on))
     }
 
     /// Switches modes on or off.

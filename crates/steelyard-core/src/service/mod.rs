@@ -173,23 +173,25 @@ pub struct Service {
     pub source: Source,
     name: Box<str>,
     address: SocketAddr,
+    /// When its state changed last, in microseconds; at first, when it came to be.
+    since_us: AtomicU64,
     bindings: Mutex<Bindings>,
 }
 
 impl Service {
     /// A new live service in the given state, bound nowhere.
     pub fn new(name: &str, address: SocketAddr, state: State) -> Arc<Service> {
-        let service = Service::with(Lines::default().take(), name, address);
+        let service = Service::with(Lines::default().take(), name, address, Time::ZERO);
         service.hot.set_state(state);
         Arc::new(service)
     }
 
     /// A new live service that is DOWN and bound nowhere, its hot line beside those of others.
-    pub fn among(lines: &mut Lines, name: &str, address: SocketAddr) -> Arc<Service> {
-        Arc::new(Service::with(lines.take(), name, address))
+    pub fn among(lines: &mut Lines, name: &str, address: SocketAddr, now: Time) -> Arc<Service> {
+        Arc::new(Service::with(lines.take(), name, address, now))
     }
 
-    fn with(hot: Hot, name: &str, address: SocketAddr) -> Service {
+    fn with(hot: Hot, name: &str, address: SocketAddr, now: Time) -> Service {
         Service {
             hot,
             traffic: Arc::default(),
@@ -198,13 +200,14 @@ impl Service {
             source: Source::default(),
             name: name.into(),
             address,
+            since_us: AtomicU64::new(now.as_us()),
             bindings: Mutex::new(Bindings { generation: 0, list: Arc::from([]) }),
         }
     }
 
     /// The same service at another address: a new live object, DOWN, that goes on counting where this one stopped.
-    pub fn moved_to(&self, lines: &mut Lines, address: SocketAddr) -> Arc<Service> {
-        let mut moved = Service::with(lines.take(), &self.name, address);
+    pub fn moved_to(&self, lines: &mut Lines, address: SocketAddr, now: Time) -> Arc<Service> {
+        let mut moved = Service::with(lines.take(), &self.name, address, now);
         moved.traffic = Arc::clone(&self.traffic);
         moved.hot.set_requests(self.hot.requests());
         Arc::new(moved)
@@ -240,9 +243,15 @@ impl Service {
         self.hot.state()
     }
 
+    /// Since when it has had that state.
+    pub fn since(&self) -> Time {
+        Time::from_us(self.since_us.load(Ordering::Relaxed))
+    }
+
     /// Changes the state and tells every virtual server it is bound to. Control thread only.
     pub fn set_state(&self, state: State, now: Time) {
         if self.hot.set_state(state) {
+            self.since_us.store(now.as_us(), Ordering::Relaxed);
             self.traffic.state_changes.fetch_add(1, Ordering::Relaxed);
             self.tell(|b| b.watch.state_changed(b.position, now));
         }

@@ -43,6 +43,11 @@ impl Steps {
         Steps { base, ..self }
     }
 
+    /// Open connections at which the first step begins.
+    pub const fn begin(self) -> u32 {
+        self.base
+    }
+
     /// Microseconds from one new connection to the next while `open` are open; 0 below the first step.
     fn interval_us(self, open: u64) -> u64 {
         let Some(over) = open.checked_sub(u64::from(self.base)) else { return 0 };

@@ -1,6 +1,6 @@
 //! From the options of a service or a group to the terms on which it is used.
 
-use crate::config::{Config, NsParam, Service, ServiceGroup, ServiceType, Throttle};
+use crate::config::{Config, NsParam, NsSpParams, Service, ServiceGroup, ServiceType, Throttle};
 use crate::service::pace::Steps;
 use crate::service::terms::Terms;
 use crate::time::SECOND_US;
@@ -54,13 +54,17 @@ fn limit(value: u32) -> Option<u32> {
 
 /// What `ns spParams` says, of a service that has surge protection.
 fn steps(protected: bool, config: &Config) -> Option<Steps> {
-    let steps = match config.ns_sp_params.throttle {
+    (protected && config.features.has(SURGE_PROTECTION)).then(|| surge_steps(&config.ns_sp_params))
+}
+
+/// How fast surge protection opens connections.
+pub fn surge_steps(params: &NsSpParams) -> Steps {
+    let steps = match params.throttle {
         Throttle::Aggressive => Steps::AGGRESSIVE,
         Throttle::Relaxed => Steps::RELAXED,
         Throttle::Normal | Throttle::NotCarried(_) => Steps::NORMAL,
     };
-    let begin = config.ns_sp_params.base_threshold.map_or(steps, |base| steps.beginning_at(base));
-    (protected && config.features.has(SURGE_PROTECTION)).then_some(begin)
+    params.base_threshold.map_or(steps, |base| steps.beginning_at(base))
 }
 
 /// `spec/methods.md` ruling 11: the service's own name, else the global one, else `client-ip`.

@@ -50,6 +50,11 @@ impl Documented {
         TABLE.get(&(section, name.to_ascii_lowercase()))
     }
 
+    /// Does the reference have that field?
+    pub fn has(&self, field: &str) -> bool {
+        self.fields.iter().any(|known| known.name.eq_ignore_ascii_case(field))
+    }
+
     /// How a number of that field stands in an answer.
     pub fn number(&self, field: &str) -> Json {
         self.kinds.get(field).copied().unwrap_or(Json::Text)
@@ -77,7 +82,8 @@ fn read() -> BTreeMap<(Section, String), Documented> {
             (section, name) => {
                 let section = if section == "stat" { Section::Stat } else { Section::Config };
                 let key = (section, name.to_ascii_lowercase());
-                let documented = Documented { name, fields: Vec::new(), kinds: BTreeMap::new() };
+                let kinds = exceptions(section, name).map(|name| (name, Json::Number)).collect();
+                let documented = Documented { name, fields: Vec::new(), kinds };
                 table.insert(key.clone(), documented);
                 at = Some(key);
             }
@@ -87,17 +93,17 @@ fn read() -> BTreeMap<(Section, String), Documented> {
 }
 
 fn json(section: Section, resource: &str, field: &Field) -> Json {
-    let listed =
-        |table: &[(&str, &str)]| table.iter().any(|(r, names)| *r == resource && has(names, field.name));
-    let number = match section {
-        Section::Config => field.kind.starts_with("Integer") || listed(NUMBERS),
-        Section::Stat => field.kind == "Integer" || field.name.ends_with("rate") || listed(NUMBERS_OF_STAT),
-    };
+    let by_type =
+        field.kind.starts_with("Integer") || section == Section::Stat && field.name.ends_with("rate");
+    let number = by_type || exceptions(section, resource).any(|name| name == field.name);
     if number { Json::Number } else { Json::Text }
 }
 
-fn has(names: &str, name: &str) -> bool {
-    names.split(' ').any(|n| n == name)
+/// The numbers of a resource that its types do not say; appliances send some that the reference does not have.
+fn exceptions(section: Section, resource: &str) -> impl Iterator<Item = &'static str> {
+    let table = if section == Section::Stat { NUMBERS_OF_STAT } else { NUMBERS };
+    let names = table.iter().find(|(of, _)| *of == resource).map_or("", |(_, names)| names);
+    names.split_ascii_whitespace()
 }
 
 const TEXT: &str = include_str!("documented.tsv");
@@ -107,7 +113,8 @@ const OF_SERVICES: &str = "clttimeout svrtimeout delay port memberport numofconn
 const NUMBERS: &[(&str, &str)] = &[
     (
         "lbvserver",
-        "timeout backuppersistencetimeout status lbrrreason thresholdvalue version port vsvrbindsvcport",
+        "timeout backuppersistencetimeout status lbrrreason thresholdvalue version port vsvrbindsvcport \
+        tcpprobeport probeport",
     ),
     ("service", OF_SERVICES),
     ("servicegroup", OF_SERVICES),

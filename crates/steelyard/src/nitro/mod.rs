@@ -10,6 +10,7 @@ mod body;
 mod change;
 mod config;
 mod documented;
+mod filter;
 pub mod host;
 mod origin;
 mod query;
@@ -19,6 +20,7 @@ mod resource;
 mod route;
 mod row;
 mod show;
+mod since;
 mod stat;
 
 use std::convert::Infallible;

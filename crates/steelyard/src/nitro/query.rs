@@ -1,5 +1,9 @@
 //! The query of a request, and names as clients encode them (`spec/nitro.md` 3).
 
+use std::borrow::Cow;
+
+use super::reply::Reply;
+
 /// The query, not decoded yet.
 #[derive(Clone, Copy, Default)]
 pub struct Query<'r>(&'r str);
@@ -22,21 +26,45 @@ impl<'r> Query<'r> {
 
     /// `name=k:v,k:v`; those without a value count as not given.
     pub fn pairs(self, name: &str) -> Vec<(String, String)> {
-        let pairs = self.raw(name).unwrap_or_default().split(',').filter_map(|pair| pair.split_once(':'));
-        let pairs = pairs.map(|(key, value)| (decode_id(key), decode_id(value)));
-        pairs.filter(|(_, value)| !value.is_empty()).collect()
+        let pairs = self.encoded_pairs(name).into_iter();
+        pairs.map(|(key, value)| (decode_id(&key), decode_id(&value))).collect()
     }
 
-    /// `name=a,b`.
+    /// The same, not decoded yet. A client may have encoded the colons and commas, too: then it did so with all.
+    pub fn encoded_pairs(self, name: &str) -> Vec<(String, String)> {
+        let raw = self.raw(name).unwrap_or_default();
+        let raw = if raw.contains(':') { Cow::Borrowed(raw) } else { Cow::Owned(decode(raw)) };
+        let pairs =
+            raw.split(',').filter_map(|pair| pair.split_once(':')).filter(|(_, value)| !value.is_empty());
+        pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+    }
+
+    /// `name=a,b`; no item has a comma.
     pub fn list(self, name: &str) -> Vec<String> {
-        let items = self.raw(name).unwrap_or_default().split(',').filter(|item| !item.is_empty());
-        items.map(decode_id).collect()
+        let all = decode(self.raw(name).unwrap_or_default());
+        all.split(',').filter(|item| !item.is_empty()).map(decode_id).collect()
     }
 
+    /// A number of at least 1; `None` where it is not given.
+    ///
+    /// # Errors
+    /// What is given is none.
+    pub fn count(self, name: &str) -> Result<Option<usize>, Reply> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        let number = text.parse().ok().filter(|number| *number > 0);
+        number.map(Some).ok_or_else(|| Reply::invalid_value(name))
+    }
+
+    /// Parameters stand between `&`; the reference has `;` in places, which none of them holds.
     fn raw(self, name: &str) -> Option<&'r str> {
-        let pairs = self.0.split('&').filter_map(|pair| pair.split_once('='));
+        let pairs = self.0.split(['&', ';']).filter_map(|pair| pair.split_once('='));
         pairs.filter(|(key, _)| *key == name).map(|(_, value)| value).next()
     }
+}
+
+/// Percent-decoded once.
+pub fn decode(raw: &str) -> String {
+    String::from_utf8_lossy(&percent_decode(raw.as_bytes())).into_owned()
 }
 
 /// Percent-decoded once, then once more as form data: clients encode a name once or twice, and no name holds `%` or
@@ -89,5 +117,18 @@ mod tests {
         assert_eq!(query.pairs("args"), [pair("servername", "a,b"), pair("port", "80")]);
         assert!(query.says_yes("count") && !query.says_yes("warning"));
         assert_eq!(query.list("attrs"), ["name", "port"]);
+        let encoded = Query::new(Some("filter=name%3Aa%2Cport%3A80&attrs=name%2Cport"));
+        assert_eq!(encoded.pairs("filter"), [pair("name", "a"), pair("port", "80")]);
+        assert_eq!(encoded.list("attrs"), ["name", "port"]);
+        let addresses = Query::new(Some("args=ipaddress:2001:db8::1,td:0"));
+        assert_eq!(addresses.pairs("args"), [pair("ipaddress", "2001:db8::1"), pair("td", "0")]);
+    }
+
+    #[test]
+    fn pages_are_counted_from_one() {
+        let query = Query::new(Some("pagesize=10;pageno=0&view=summary"));
+        assert_eq!(query.count("pagesize").ok(), Some(Some(10)));
+        assert_eq!(query.count("nosuch").ok(), Some(None));
+        assert!(query.count("pageno").is_err() && query.count("view").is_err());
     }
 }

@@ -88,6 +88,11 @@ impl Reply {
         Reply::new(status, serde_json::to_string(&body).unwrap_or_default())
     }
 
+    /// What is given has a value that it cannot have.
+    pub fn invalid_value(name: &str) -> Reply {
+        Reply::error(StatusCode::BAD_REQUEST, 1097, &format!("Invalid argument value [{name}]"))
+    }
+
     /// There is nothing of that name.
     pub fn unknown(key: &str, name: &str) -> Reply {
         Reply::error(StatusCode::NOT_FOUND, 258, &format!("No such resource [{key}, {name}]"))

@@ -1,6 +1,7 @@
 //! What a resource of NITRO's is: how it is looked at, and how it is changed. The tables are in `config` and `stat`.
 
 use steelyard_core::command::Object;
+use steelyard_core::config::{Keyed, Table};
 
 use super::documented::Section;
 use super::query::Query;
@@ -60,6 +61,14 @@ impl Wanted<'_> {
     /// An element of the resource with no field yet.
     pub fn row(&self) -> Row {
         Row::new(self.section, self.resource.name)
+    }
+
+    /// Of a table, what the path names, or all.
+    pub fn of<'t, T: Keyed>(&self, table: &'t Table<T>) -> Result<Vec<&'t T>, Reply> {
+        match self.id {
+            None => Ok(table.iter().collect()),
+            Some(name) => table.find(name).map(|found| vec![found]).ok_or_else(|| self.unknown()),
+        }
     }
 
     /// What is said when there is nothing of the name in the path.

@@ -1,7 +1,7 @@
 //! One element of an answer: fields in order, each number as the clients of its resource expect it.
 
 use std::borrow::Cow;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Plain, json};
@@ -24,10 +24,8 @@ impl Row {
 
     /// A number; whether it is one in JSON the resource's types say.
     pub fn number(&mut self, name: &'static str, number: u64) -> &mut Row {
-        match self.documented.map_or(Json::Text, |documented| documented.number(name)) {
-            Json::Number => self.plain(name, json!(number)),
-            Json::Text => self.plain(name, json!(number.to_string())),
-        }
+        let number = self.json(name, number);
+        self.plain(name, number)
     }
 
     /// Text.
@@ -68,9 +66,34 @@ impl Row {
         self
     }
 
-    /// Each attribute of a resource of the configuration that has a value, by NITRO's name.
+    /// 0 for each of these names.
+    pub fn zeros(&mut self, names: &[&'static str]) -> &mut Row {
+        names.iter().fold(self, |row, name| row.number(name, 0))
+    }
+
+    /// A text for each of these names.
+    pub fn words(&mut self, words: &[(&'static str, &'static str)]) -> &mut Row {
+        words.iter().fold(self, |row, (name, word)| row.text(name, *word))
+    }
+
+    /// An address; one that is not set is 0.0.0.0.
+    pub fn address(&mut self, name: &'static str, ip: Option<IpAddr>) -> &mut Row {
+        self.text(name, ip.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)).to_string())
+    }
+
+    /// Each attribute of a resource of the configuration that has a value, by NITRO's name. What is empty has no key
+    /// (`spec/nitro.md` 4).
     pub fn attributes<T: Resource>(&mut self, resource: &T) -> &mut Row {
-        for attribute in T::ATTRIBUTES {
+        self.attributes_if(resource, |_| true)
+    }
+
+    /// The same, without those that whoever shows the resource says otherwise.
+    pub fn attributes_but<T: Resource>(&mut self, resource: &T, others: &[&str]) -> &mut Row {
+        self.attributes_if(resource, |name| !others.contains(&name))
+    }
+
+    fn attributes_if<T: Resource>(&mut self, resource: &T, shown: impl Fn(&str) -> bool) -> &mut Row {
+        for attribute in T::ATTRIBUTES.iter().filter(|attribute| shown(attribute.row.nitro)) {
             if let Some(value) = (attribute.value)(resource) {
                 self.attribute(attribute.row.nitro, &attribute.row.kind, &value);
             }
@@ -80,6 +103,8 @@ impl Row {
 
     fn attribute(&mut self, name: &'static str, kind: &Kind, value: &Value) -> &mut Row {
         match value {
+            Value::Text(text) if text.is_empty() => self,
+            Value::Codes(codes) if codes.is_empty() => self,
             Value::Text(text) | Value::Host(Host::Server(text)) => self.text(name, text.as_str()),
             Value::Names(names) => self.texts(name, names.iter().cloned()),
             Value::Number(number) => self.number(name, (*number).into()),
@@ -92,9 +117,31 @@ impl Row {
             Value::Ip(ip) | Value::Host(Host::Ip(ip)) => self.text(name, ip.to_string()),
             Value::Ips(ips) => self.texts(name, ips.iter().map(IpAddr::to_string)),
             Value::Codes(codes) => self.texts(name, codes.iter().map(codes_text)),
-            Value::Numbers(numbers) => self.plain(name, json!(numbers)),
-            // Whoever shows the resource says in which unit; a secret is never shown.
-            Value::Span(_) | Value::Secret(_) | Value::Unset => self,
+            Value::Numbers(numbers) => {
+                let numbers = numbers.iter().map(|number| self.json(name, (*number).into())).collect();
+                self.plain(name, Plain::Array(numbers))
+            }
+            Value::Span(ms) => self.span(name, kind, *ms),
+            // A secret is never shown.
+            Value::Secret(_) | Value::Unset => self,
+        }
+    }
+
+    /// A time and its unit: SEC, unless it is no whole number of seconds. Clients that gave seconds find what they gave.
+    fn span(&mut self, name: &'static str, kind: &Kind, ms: u32) -> &mut Row {
+        let (number, unit) = if ms % 1_000 == 0 { (ms / 1_000, "SEC") } else { (ms, "MSEC") };
+        self.number(name, number.into());
+        match kind {
+            Kind::Span { unit: of, .. } => self.text(of, unit),
+            _ => self,
+        }
+    }
+
+    /// A number as the resource's types have that field.
+    fn json(&self, name: &str, number: u64) -> Plain {
+        match self.documented.map_or(Json::Text, |documented| documented.number(name)) {
+            Json::Number => json!(number),
+            Json::Text => json!(number.to_string()),
         }
     }
 

@@ -7,12 +7,13 @@
 
 mod changing;
 mod probed;
+mod since;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use steelyard_core::command::Switched;
 use steelyard_core::config::departure::Departures;
@@ -64,8 +65,12 @@ pub struct State {
     pulses: RefCell<Vec<(Arc<Pulse>, Arc<AtomicU64>)>>,
     /// Held while `/metrics` is answered.
     scraping: Mutex<()>,
-    /// The virtual servers' states as they were told last.
-    told: RefCell<BTreeMap<String, ServiceState>>,
+    /// The virtual servers' states as they were told last, and since when they have them.
+    told: RefCell<BTreeMap<String, (ServiceState, Time)>>,
+    /// What the wall clock showed when the program's was at its origin.
+    origin: Cell<SystemTime>,
+    /// When the configuration changed last.
+    changed_at: Cell<Time>,
     /// Addresses that could not be opened at the last attempt, by virtual server.
     closed: RefCell<BTreeMap<String, BindFailure>>,
 }
@@ -145,6 +150,8 @@ impl State {
             pulses: RefCell::default(),
             scraping: Mutex::default(),
             told: RefCell::default(),
+            origin: Cell::new(SystemTime::UNIX_EPOCH),
+            changed_at: Cell::new(clock.now()),
             closed: RefCell::default(),
         }
     }
@@ -218,6 +225,9 @@ impl State {
         lines.extend(self.remember(failures));
         lines.extend(self.settle_addresses());
         lines.extend(self.missing_sources());
+        if before.config != self.running.borrow().config {
+            self.changed_at.set(self.clock.now());
+        }
         Ok(Replaced { changes: before.config.changes_to(&self.running.borrow().config), lines })
     }
 
@@ -327,37 +337,6 @@ impl State {
             workers: self.pulses.borrow().clone(),
             access_log: self.log.as_ref().map(AccessLog::standing),
         }
-    }
-
-    /// Virtual servers whose state has changed since the last call, with the reason; the first call answers none.
-    pub fn changed_vservers(&self) -> Vec<(Arc<VirtualServer>, ServiceState, Option<String>)> {
-        let snapshot = self.snapshot();
-        let mut told = self.told.borrow_mut();
-        let first = told.is_empty();
-        let mut changed = Vec::new();
-        for vserver in snapshot.vservers() {
-            let is_closed = self.closed.borrow().contains_key(&*vserver.name);
-            let state = if is_closed { ServiceState::Down } else { vserver.state() };
-            match told.get_mut(&*vserver.name) {
-                Some(before) if *before == state => continue,
-                Some(before) => {
-                    *before = state;
-                    vserver.live.state_changes.fetch_add(1, Ordering::Relaxed);
-                }
-                None => {
-                    told.insert(vserver.name.to_string(), state);
-                    if first {
-                        continue;
-                    }
-                }
-            }
-            let (_, why) = self.vserver_state(vserver);
-            changed.push((Arc::clone(vserver), state, why));
-        }
-        if told.len() > snapshot.vservers().len() {
-            told.retain(|name, _| snapshot.vserver(name).is_some());
-        }
-        changed
     }
 
     /// To be called every 100 ms: what time alone changes in choosing.

@@ -3,6 +3,12 @@
 pub mod appliance;
 mod bindings;
 mod interfaces;
+mod lbmonitor;
+mod lbvserver;
+mod network;
+mod server;
+mod service;
+mod settings;
 pub mod whole;
 
 use steelyard_core::command::Object;
@@ -11,21 +17,21 @@ use super::resource::{Resource, Shown, binding, looked_at, whole};
 
 /// Every one.
 pub const RESOURCES: &[Resource] = &[
-    whole("server", "name", Object::Server, Shown::Not),
-    whole("service", "name", Object::Service, Shown::Not).renamed(&[("ip", "servername")]),
-    whole("servicegroup", "servicegroupname", Object::ServiceGroup, Shown::Not),
-    whole("lbvserver", "name", Object::LbVserver, Shown::Not),
-    whole("lbmonitor", "monitorname", Object::LbMonitor, Shown::Not),
-    whole("lbparameter", "", Object::LbParameter, Shown::Not),
-    whole("lbgroup", "name", Object::LbGroup, Shown::Not),
-    whole("nsfeature", "", Object::NsFeature, Shown::Not),
-    whole("nsmode", "", Object::NsMode, Shown::Not),
-    whole("nshostname", "", Object::NsHostName, Shown::Not),
+    whole("server", "name", Object::Server, Shown::List(server::server)).renamed(&[("domain", "ipaddress")]),
+    whole("service", "name", Object::Service, Shown::List(service::service)).renamed(&[("ip", "servername")]),
+    whole("servicegroup", "servicegroupname", Object::ServiceGroup, Shown::List(service::servicegroup)),
+    whole("lbvserver", "name", Object::LbVserver, Shown::List(lbvserver::lbvserver)),
+    whole("lbmonitor", "monitorname", Object::LbMonitor, Shown::List(lbmonitor::lbmonitor)),
+    whole("lbparameter", "", Object::LbParameter, Shown::Single(settings::lbparameter)),
+    whole("lbgroup", "name", Object::LbGroup, Shown::List(settings::lbgroup)),
+    whole("nsfeature", "", Object::NsFeature, Shown::Single(settings::nsfeature)),
+    whole("nsmode", "", Object::NsMode, Shown::Single(settings::nsmode)),
+    whole("nshostname", "", Object::NsHostName, Shown::List(settings::nshostname)),
     whole("nsconfig", "", Object::NsConfig, Shown::Single(whole::nsconfig)),
-    whole("nsparam", "", Object::NsParam, Shown::Single(whole::nsparam)),
-    whole("nsspparams", "", Object::NsSpParams, Shown::Not),
-    whole("nsip", "ipaddress", Object::NsIp, Shown::Not),
-    whole("netprofile", "name", Object::NetProfile, Shown::Not),
+    whole("nsparam", "", Object::NsParam, Shown::Single(settings::nsparam)),
+    whole("nsspparams", "", Object::NsSpParams, Shown::Single(settings::nsspparams)),
+    whole("nsip", "ipaddress", Object::NsIp, Shown::List(network::nsip)),
+    whole("netprofile", "name", Object::NetProfile, Shown::List(network::netprofile)),
     looked_at("nsversion", "", Shown::Single(appliance::nsversion)),
     looked_at("nshardware", "", Shown::Single(appliance::nshardware)),
     looked_at("nslicense", "", Shown::Single(appliance::nslicense)),

@@ -1,14 +1,34 @@
 //! The configuration as a whole: running, saved, and whether they differ (`spec/nitro.md` 4, 9).
 
+use std::time::SystemTime;
+
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
 use crate::nitro::row::Row;
+use crate::nitro::since::{date, seconds};
 use crate::state::State;
 
-/// `nsconfig`.
+/// `nsconfig`: where the appliance is managed, settings that `nsparam` has, too, and whether all is saved.
 pub fn nsconfig(wanted: &Wanted<'_>) -> Row {
+    let state = wanted.state;
+    let config = state.config();
+    let now = SystemTime::now();
     let mut row = wanted.row();
-    row.flag("configchanged", wanted.state.is_changed()).text("systemtype", "Stand-alone");
+    row.attributes(&config.ns_config)
+        .attributes(&config.ns_param)
+        .retain_documented()
+        .text("systemtype", "Stand-alone")
+        .flag("configchanged", state.is_changed())
+        .text("lastconfigchangedtime", date(state.wall(state.changed_at())))
+        .text("currentsytemtime", date(now))
+        .number("systemtime", seconds(now))
+        .zeros(&["flags"]);
+    if let Some(ip) = config.ns_config.ip {
+        row.address("primaryip", Some(ip));
+    }
+    if let Some(saved) = state.saved_at() {
+        row.text("lastconfigsavetime", date(saved));
+    }
     row
 }
 
@@ -16,13 +36,6 @@ pub fn nsconfig(wanted: &Wanted<'_>) -> Row {
 pub fn nsrunningconfig(wanted: &Wanted<'_>) -> Row {
     let mut row = wanted.row();
     row.text("response", wanted.state.printed().ns_conf);
-    row
-}
-
-/// `nsparam`.
-pub fn nsparam(wanted: &Wanted<'_>) -> Row {
-    let mut row = wanted.row();
-    row.attributes(&wanted.state.config().ns_param);
     row
 }
 

@@ -63,17 +63,17 @@ fn vserver_row(wanted: &Wanted<'_>, vserver: &VirtualServer) -> Row {
         .number("tothits", live.hits.load(Relaxed))
         .number("hitsrate", recent.per_second(recent.counts.hits));
     traffic(&mut row, &recent, Counts::of_vserver(vserver));
-    zeros(&mut row, NO_PACKETS);
+    row.zeros(NO_PACKETS);
     row.number("curclntconnections", live.connections.load(Relaxed)).number("cursrvrconnections", servers);
-    zeros(&mut row, NO_PERSISTENCE);
+    row.zeros(NO_PERSISTENCE);
     row.number("surgecount", vserver.waiting() as u64 + of_services).number("svcsurgecount", of_services);
     let threshold = vserver.by_state.spillover.as_ref().map_or(0, |spillover| spillover.number(vserver));
     row.number("sothreshold", threshold).number("totspillovers", live.spilled.load(Relaxed));
-    zeros(&mut row, NO_PUSH);
+    row.zeros(NO_PUSH);
     row.number("invalidrequestresponse", live.invalid.load(Relaxed))
         .number("invalidrequestresponsedropped", live.invalid.load(Relaxed))
         .number("totvserverdownbackuphits", live.backup_hits.load(Relaxed));
-    zeros(&mut row, NO_MULTIPATH);
+    row.zeros(NO_MULTIPATH);
     // Ours: why it is not UP, in words.
     row.text("reason", why.unwrap_or_default());
     row
@@ -105,7 +105,7 @@ fn service_row(wanted: &Wanted<'_>, service: &Arc<Service>) -> Row {
         .number("cursrvrconnections", connections)
         .number("svrestablishedconn", connections)
         .number("curreusepool", service.traffic.idle_connections.load(Relaxed));
-    zeros(&mut row, &["maxclients", "curload", "curtflags"]);
+    row.zeros(&["maxclients", "curload", "curtflags"]);
     row.number("vsvrservicehits", service.requests())
         .number("vsvrservicehitsrate", recent.per_second(recent.counts.hits))
         .number("activetransactions", service.active());
@@ -140,12 +140,6 @@ fn ttfb_ms(recent: &Recent, service: &Service) -> u64 {
     };
     let mean_us = sum.checked_div(count).unwrap_or(0);
     if count == 0 { 0 } else { ((mean_us + 500) / (SECOND_US / 1_000)).max(1) }
-}
-
-fn zeros(row: &mut Row, names: &[&'static str]) {
-    for name in names {
-        row.number(name, 0);
-    }
 }
 
 /// As `stat` spells states, shorter than `show` (`spec/nitro.md` 4).
