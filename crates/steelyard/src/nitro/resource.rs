@@ -23,8 +23,6 @@ pub struct Resource {
 
 /// How a resource is looked at.
 pub enum Shown {
-    /// Not at all.
-    Not,
     /// A list: all of it, or what the path and the arguments name.
     List(fn(&Wanted<'_>) -> Result<Vec<Row>, Reply>),
     /// There is one of it, so that it is no list.

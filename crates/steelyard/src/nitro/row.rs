@@ -129,7 +129,7 @@ impl Row {
 
     /// A time and its unit: SEC, unless it is no whole number of seconds. Clients that gave seconds find what they gave.
     fn span(&mut self, name: &'static str, kind: &Kind, ms: u32) -> &mut Row {
-        let (number, unit) = if ms % 1_000 == 0 { (ms / 1_000, "SEC") } else { (ms, "MSEC") };
+        let (number, unit) = if ms.is_multiple_of(1_000) { (ms / 1_000, "SEC") } else { (ms, "MSEC") };
         self.number(name, number.into());
         match kind {
             Kind::Span { unit: of, .. } => self.text(of, unit),

@@ -29,7 +29,6 @@ async fn shown(wanted: &Wanted<'_>, arguments: &[(String, String)]) -> Result<Re
         Reply::with_resource(resource.name, &row)
     };
     match resource.shown {
-        Shown::Not => Err(Reply::wrong_verb()),
         Shown::Single(show) => Ok(single(show(wanted))),
         Shown::Saved => Ok(single(nssavedconfig(wanted.row(), wanted.state).await?)),
         Shown::List(show) => {

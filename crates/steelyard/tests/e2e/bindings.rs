@@ -369,4 +369,6 @@ const NOT_SHOWN: &[(&str, &str)] = &[
     ("servicegroup_servicegroupmember_binding", "tickssincelaststatechange"),
     // The unit of a figure that nobody has read yet.
     ("lbmonitor_metric_binding", "metric_unit"),
+    // What is empty has no key.
+    ("server_servicegroup_binding", "cipheader"),
 ];
