@@ -27,6 +27,7 @@ mod simulated;
 mod state;
 mod targets;
 mod upkeep;
+mod wall;
 mod watchdog;
 mod worker;
 

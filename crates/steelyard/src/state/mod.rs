@@ -13,7 +13,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use steelyard_core::command::Switched;
 use steelyard_core::config::departure::Departures;
@@ -39,6 +39,7 @@ use crate::read::Source;
 use crate::run::OnFailure;
 use crate::seal::Keeper;
 use crate::targets::targets;
+use crate::wall::Wall;
 use crate::watchdog::Watchdog;
 use crate::worker::{BindFailure, Clock, Counters, Pulse, Workers};
 
@@ -67,8 +68,7 @@ pub struct State {
     scraping: Mutex<()>,
     /// The virtual servers' states as they were told last, and since when they have them.
     told: RefCell<BTreeMap<String, (ServiceState, Time)>>,
-    /// What the wall clock showed when the program's was at its origin.
-    origin: Cell<SystemTime>,
+    wall: Wall,
     /// When the configuration changed last.
     changed_at: Cell<Time>,
     /// Addresses that could not be opened at the last attempt, by virtual server.
@@ -150,7 +150,7 @@ impl State {
             pulses: RefCell::default(),
             scraping: Mutex::default(),
             told: RefCell::default(),
-            origin: Cell::new(SystemTime::UNIX_EPOCH),
+            wall: Wall::default(),
             changed_at: Cell::new(clock.now()),
             closed: RefCell::default(),
         }

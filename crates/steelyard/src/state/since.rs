@@ -1,14 +1,14 @@
-//! Since when things are as they are, and what changed since somebody asked. Wall time is for display alone.
+//! Since when things are as they are, and what changed since somebody asked.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, SystemTime};
 
 use steelyard_core::service::State as ServiceState;
 use steelyard_core::time::Time;
 use steelyard_core::vserver::VirtualServer;
 
 use super::State;
+use crate::wall::Date;
 
 impl State {
     /// Virtual servers whose state has changed since the last call, with the reason; the first call answers none.
@@ -54,22 +54,12 @@ impl State {
     }
 
     /// When the configuration was saved last: what its file says.
-    pub fn saved_at(&self) -> Option<SystemTime> {
-        std::fs::metadata(&self.source.as_ref()?.path).and_then(|file| file.modified()).ok()
+    pub fn saved_at(&self) -> Option<Date> {
+        Date::of_file(&self.source.as_ref()?.path)
     }
 
-    /// What the wall clock showed, or would have shown, at `at`. The same as long as nobody sets that clock.
-    pub fn wall(&self, at: Time) -> SystemTime {
-        let now = Duration::from_micros(self.clock.now().as_us());
-        let origin = SystemTime::now().checked_sub(now).unwrap_or(SystemTime::UNIX_EPOCH);
-        let known = self.origin.get();
-        let off = origin.duration_since(known).unwrap_or_else(|earlier| earlier.duration());
-        if off > CLOCK_IS_SET {
-            self.origin.set(origin);
-        }
-        self.origin.get() + Duration::from_micros(at.as_us())
+    /// The date of a time.
+    pub fn date(&self, at: Time) -> Date {
+        self.wall.date(at, self.clock.now())
     }
 }
-
-/// By so much two readings of both clocks differ only if one was set.
-const CLOCK_IS_SET: Duration = Duration::from_millis(100);

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
 use crate::nitro::row::Row;
-use crate::nitro::since::{seconds, since};
+use crate::nitro::since::since;
 
 /// Virtual servers: all, or the one that is named.
 pub fn lbvserver(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
@@ -61,8 +61,8 @@ fn how_it_is(row: &mut Row, wanted: &Wanted<'_>, live: &Arc<VirtualServer>) {
         .number("health", live.picker.standing().percent().into())
         .number("activeservices", active as u64)
         .number("hits", live.live.hits.load(Relaxed));
-    let wall = since(row, state, state.vserver_since(live));
-    row.number("statechangetimeseconds", seconds(wall));
+    let date = since(row, state, state.vserver_since(live));
+    row.number("statechangetimeseconds", date.seconds());
     if by_backup {
         row.text("backupvserverstatus", "(Backup Active)");
     }

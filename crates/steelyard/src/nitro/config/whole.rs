@@ -1,33 +1,30 @@
 //! The configuration as a whole: running, saved, and whether they differ (`spec/nitro.md` 4, 9).
 
-use std::time::SystemTime;
-
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
 use crate::nitro::row::Row;
-use crate::nitro::since::{date, seconds};
 use crate::state::State;
 
 /// `nsconfig`: where the appliance is managed, settings that `nsparam` has, too, and whether all is saved.
 pub fn nsconfig(wanted: &Wanted<'_>) -> Row {
     let state = wanted.state;
     let config = state.config();
-    let now = SystemTime::now();
+    let now = state.date(state.now());
     let mut row = wanted.row();
     row.attributes(&config.ns_config)
         .attributes(&config.ns_param)
         .retain_documented()
         .text("systemtype", "Stand-alone")
         .flag("configchanged", state.is_changed())
-        .text("lastconfigchangedtime", date(state.wall(state.changed_at())))
-        .text("currentsytemtime", date(now))
-        .number("systemtime", seconds(now))
+        .text("lastconfigchangedtime", state.date(state.changed_at()).text())
+        .text("currentsytemtime", now.text())
+        .number("systemtime", now.seconds())
         .zeros(&["flags"]);
     if let Some(ip) = config.ns_config.ip {
         row.address("primaryip", Some(ip));
     }
     if let Some(saved) = state.saved_at() {
-        row.text("lastconfigsavetime", date(saved));
+        row.text("lastconfigsavetime", saved.text());
     }
     row
 }
