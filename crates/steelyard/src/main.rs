@@ -12,6 +12,7 @@ mod explain;
 mod expose;
 mod fault;
 mod interfaces;
+mod kernel;
 mod lab;
 mod listing;
 mod metrics;

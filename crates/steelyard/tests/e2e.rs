@@ -78,6 +78,8 @@ mod explain;
 mod exposure;
 #[path = "e2e/failing.rs"]
 mod failing;
+#[path = "e2e/figures.rs"]
+mod figures;
 #[path = "e2e/foreign.rs"]
 mod foreign;
 #[path = "e2e/host_commands.rs"]
@@ -186,6 +188,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(appliance::trials());
     trials.extend(bad_input::trials());
     trials.extend(bindings::trials());
+    trials.extend(figures::trials());
     trials.extend(check::trials());
     trials.extend(host_commands::trials());
     let conclusion = libtest_mimic::run(&arguments, trials);

@@ -3,6 +3,7 @@
 
 use super::config::appliance;
 use super::resource::{Resource, Shown, looked_at};
+use super::stat;
 
 /// Under `/nitro/v1/config`.
 pub const CONFIG: &[Resource] = &[
@@ -13,8 +14,17 @@ pub const CONFIG: &[Resource] = &[
     // Terraform reads it of each virtual server that it made; an error there ends its run.
     looked_at("sslvserver_sslciphersuite_binding", "vservername", Shown::List(appliance::none_of_any)),
 ];
-/// Under `/nitro/v1/stat`.
-pub const STAT: &[Resource] = &[];
+/// Under `/nitro/v1/stat`. Exporters ask for these in every scrape, and without an answer report a fault. Users' sessions,
+/// sites and TLS are not here: there is nothing to tell of them, or nothing but zeros.
+pub const STAT: &[Resource] = &[
+    looked_at("aaa", "", Shown::Single(stat::zeros)),
+    looked_at("gslbservice", "servicename", Shown::List(appliance::none_of_any)),
+    looked_at("gslbvserver", "name", Shown::List(appliance::none_of_any)),
+    looked_at("protocoludp", "", Shown::Single(stat::protocol::udp)),
+    looked_at("ssl", "", Shown::Single(stat::zeros)),
+    looked_at("systemmemory", "", Shown::Single(stat::appliance::systemmemory)),
+    looked_at("vpnvserver", "name", Shown::List(appliance::none_of_any)),
+];
 
 #[cfg(test)]
 mod tests {

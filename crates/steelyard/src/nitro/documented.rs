@@ -56,9 +56,14 @@ impl Documented {
     }
 
     /// How a number of that field stands in an answer.
-    pub fn number(&self, field: &str) -> Json {
-        self.kinds.get(field).copied().unwrap_or(Json::Text)
+    pub fn number(&self, field: &str) -> Option<Json> {
+        self.kinds.get(field).copied()
     }
+}
+
+/// The same of a field that the reference does not have.
+pub fn undocumented(section: Section, field: &str) -> Json {
+    if section == Section::Stat && field.ends_with("rate") { Json::Number } else { Json::Text }
 }
 
 static TABLE: LazyLock<BTreeMap<(Section, String), Documented>> = LazyLock::new(read);
@@ -93,10 +98,9 @@ fn read() -> BTreeMap<(Section, String), Documented> {
 }
 
 fn json(section: Section, resource: &str, field: &Field) -> Json {
-    let by_type =
-        field.kind.starts_with("Integer") || section == Section::Stat && field.name.ends_with("rate");
-    let number = by_type || exceptions(section, resource).any(|name| name == field.name);
-    if number { Json::Number } else { Json::Text }
+    let is_number =
+        field.kind.starts_with("Integer") || exceptions(section, resource).any(|name| name == field.name);
+    if is_number { Json::Number } else { undocumented(section, field.name) }
 }
 
 /// The numbers of a resource that its types do not say; appliances send some that the reference does not have.
@@ -134,7 +138,7 @@ mod tests {
     use super::*;
 
     fn number(section: Section, resource: &str, field: &str) -> Json {
-        Documented::find(section, resource).unwrap().number(field)
+        Documented::find(section, resource).unwrap().number(field).unwrap()
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod row;
 mod show;
 mod since;
 mod stat;
+pub mod totals;
 
 use std::convert::Infallible;
 use std::io;

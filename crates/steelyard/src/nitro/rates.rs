@@ -79,7 +79,7 @@ pub struct Rates {
 }
 
 /// What was counted in a span of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Recent {
     /// Counted in the span.
     pub counts: Counts,
@@ -90,12 +90,17 @@ pub struct Recent {
 impl Recent {
     /// A count as events per second, rounded.
     pub fn per_second(&self, count: u64) -> u64 {
-        if self.span_us == 0 {
-            return 0;
-        }
-        let scaled = u128::from(count) * u128::from(SECOND_US) + u128::from(self.span_us / 2);
-        u64::try_from(scaled / u128::from(self.span_us)).unwrap_or(u64::MAX)
+        per_second(count, self.span_us)
     }
+}
+
+/// A count of a span as events per second, rounded.
+pub fn per_second(count: u64, span_us: u64) -> u64 {
+    if span_us == 0 {
+        return 0;
+    }
+    let scaled = u128::from(count) * u128::from(SECOND_US) + u128::from(span_us / 2);
+    u64::try_from(scaled / u128::from(span_us)).unwrap_or(u64::MAX)
 }
 
 impl Rates {
@@ -149,7 +154,7 @@ fn service_key(service: &Service) -> usize {
 }
 
 /// One a second: the oldest is seven seconds older than the newest.
-const SAMPLES: usize = 8;
+pub const SAMPLES: usize = 8;
 
 #[cfg(test)]
 mod tests {

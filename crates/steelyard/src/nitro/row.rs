@@ -8,10 +8,11 @@ use serde_json::{Value as Plain, json};
 use steelyard_core::config::CodeRange;
 use steelyard_core::config::attribute::{Host, Kind, Resource, Value};
 
-use super::documented::{Documented, Json, Section};
+use super::documented::{Documented, Json, Section, undocumented};
 
 /// One element of an answer.
 pub struct Row {
+    section: Section,
     documented: Option<&'static Documented>,
     fields: Vec<(Cow<'static, str>, Plain)>,
 }
@@ -19,7 +20,7 @@ pub struct Row {
 impl Row {
     /// Nothing of that resource yet. Each field is given once.
     pub fn new(section: Section, resource: &str) -> Row {
-        Row { documented: Documented::find(section, resource), fields: Vec::new() }
+        Row { section, documented: Documented::find(section, resource), fields: Vec::new() }
     }
 
     /// A number; whether it is one in JSON the resource's types say.
@@ -55,7 +56,7 @@ impl Row {
     /// Of an attribute that is shown elsewhere too: whatever else its resource has.
     pub fn retain_documented(&mut self) -> &mut Row {
         if let Some(documented) = self.documented {
-            self.fields.retain(|(name, _)| documented.fields.iter().any(|field| field.name == name));
+            self.fields.retain(|(name, _)| documented.has(name));
         }
         self
     }
@@ -139,7 +140,8 @@ impl Row {
 
     /// A number as the resource's types have that field.
     fn json(&self, name: &str, number: u64) -> Plain {
-        match self.documented.map_or(Json::Text, |documented| documented.number(name)) {
+        let documented = self.documented.and_then(|documented| documented.number(name));
+        match documented.unwrap_or_else(|| undocumented(self.section, name)) {
             Json::Number => json!(number),
             Json::Text => json!(number.to_string()),
         }

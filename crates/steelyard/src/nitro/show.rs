@@ -9,6 +9,7 @@ use super::query::Query;
 use super::reply::Reply;
 use super::resource::{Shown, Wanted};
 use super::row::Row;
+use super::stat;
 
 /// `GET /nitro/v1/SECTION/RESOURCE[/ID]`. The arguments of a query may name what the path could.
 pub async fn answer(wanted: &Wanted<'_>) -> Reply {
@@ -22,6 +23,9 @@ pub async fn answer(wanted: &Wanted<'_>) -> Reply {
 
 async fn shown(wanted: &Wanted<'_>, arguments: &[(String, String)]) -> Result<Reply, Reply> {
     let resource = wanted.resource;
+    if wanted.section == Section::Stat {
+        stat::check(wanted.query)?;
+    }
     let single = |row| {
         let mut rows = [row];
         leave_attributes(&mut rows, wanted.query);

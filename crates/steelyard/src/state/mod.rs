@@ -6,6 +6,7 @@
 //! listeners bound.
 
 mod changing;
+mod counted;
 mod probed;
 mod since;
 
@@ -17,7 +18,7 @@ use std::time::Duration;
 
 use steelyard_core::command::Switched;
 use steelyard_core::config::departure::Departures;
-use steelyard_core::config::{Changes, Config, ServiceType};
+use steelyard_core::config::{Changes, Config};
 use steelyard_core::monitor::schedule::{Target, Watched};
 use steelyard_core::service::{Service, State as ServiceState};
 use steelyard_core::snapshot::placement::Placement;
@@ -34,6 +35,7 @@ use crate::fault::reason;
 use crate::listing::quoted;
 use crate::metrics::Figures;
 use crate::nitro::rates::{Rates, Recent};
+use crate::nitro::totals::Totals;
 use crate::probe::Prober;
 use crate::read::Source;
 use crate::run::OnFailure;
@@ -58,6 +60,7 @@ pub struct State {
     exposed: Exposed,
     workers: RefCell<Option<Workers>>,
     rates: RefCell<Rates>,
+    totals: RefCell<Totals>,
     addresses: Addresses,
     probing: Probing,
     log: Option<AccessLog>,
@@ -143,6 +146,7 @@ impl State {
             exposed,
             workers: RefCell::new(None),
             rates: RefCell::default(),
+            totals: RefCell::default(),
             addresses,
             probing,
             log,
@@ -217,6 +221,7 @@ impl State {
         )));
         let mut lines = exposure.clone();
         let before = self.running.replace(Running { config, snapshot: Arc::clone(&snapshot), exposure });
+        self.count_on(&before);
         let failures = match (workers.as_mut(), bound) {
             (Some(workers), Some(bound)) => workers.publish(&snapshot, bound),
             _ => Vec::new(),
@@ -347,11 +352,6 @@ impl State {
         self.addresses.tick();
     }
 
-    /// To be called once a second: what rates are made of.
-    pub fn sample(&self) {
-        self.rates.borrow_mut().sample(&self.snapshot(), self.clock.now());
-    }
-
     /// What a virtual server carried in the last seconds.
     pub fn recent_of_vserver(&self, vserver: &VirtualServer) -> Recent {
         self.rates.borrow().of_vserver(vserver, self.clock.now())
@@ -360,19 +360,6 @@ impl State {
     /// What a service carried in the last seconds.
     pub fn recent_of_service(&self, service: &Service) -> Recent {
         self.rates.borrow().of_service(service, self.clock.now())
-    }
-
-    /// The services that are not members of a group, in the order of the configuration.
-    pub fn plain_services(&self) -> Vec<Arc<Service>> {
-        let Running { config, snapshot, .. } = &*self.running.borrow();
-        config.services.iter().filter_map(|s| snapshot.service(&s.name)).map(Arc::clone).collect()
-    }
-
-    /// The type of the virtual server called `name`, and that of the service.
-    pub fn types(&self, name: &str) -> (Option<ServiceType>, Option<ServiceType>) {
-        let config = &self.running.borrow().config;
-        let vserver = config.lb_vservers.find(name).map(|vserver| vserver.service_type);
-        (vserver, config.services.find(name).map(|service| service.service_type))
     }
 
     /// The virtual servers in the order of the configuration.

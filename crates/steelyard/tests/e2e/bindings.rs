@@ -355,7 +355,7 @@ const PARENTS: &[(&str, &str)] = &[
     ("lbgroup_lbvserver_binding", "lg"),
 ];
 /// What an appliance sends beside the reference's fields (`spec/nitro.md` 5).
-const BEYOND: &[&str] = &["stateflag", "vsvrbindsvcip", "vsvrbindsvcport"];
+const BEYOND: &[&str] = &["stateflag", "vsvrbindsvcip", "vsvrbindsvcport", "statechangetimemsec"];
 /// Of the reference's fields, those that say nothing about the binding at hand.
 const NOT_SHOWN: &[(&str, &str)] = &[
     // Of a group in the place of a service.
@@ -365,8 +365,6 @@ const NOT_SHOWN: &[(&str, &str)] = &[
     ("servicegroup_lbmonitor_binding", "port"),
     // Of a group that it is bound to: there may be several.
     ("lbmonbindings", "boundservicegroupsvrstate"),
-    ("servicegroup_servicegroupmember_binding", "statechangetimesec"),
-    ("servicegroup_servicegroupmember_binding", "tickssincelaststatechange"),
     // The unit of a figure that nobody has read yet.
     ("lbmonitor_metric_binding", "metric_unit"),
     // What is empty has no key.

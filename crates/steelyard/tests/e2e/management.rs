@@ -10,7 +10,6 @@ use crate::service::{TestService, wait_for};
 
 pub fn trials() -> Vec<Trial> {
     trials![
-        a14_an_empty_system_answers_the_bare_envelope,
         counters_are_strings_rates_and_ports_numbers_and_they_count,
         a01_names_and_errors_are_found_under_every_encoding,
         other_verbs_foreign_pages_and_rebound_names_are_refused,
@@ -32,22 +31,6 @@ fn balanced(place: &Place) -> (Vec<TestService>, Program) {
         text += &format!("bind lb vserver \"lb v1\" Service-HTTP-{n} -weight {}\n", n + 1);
     }
     (services, Program::launch(place, &text))
-}
-
-fn a14_an_empty_system_answers_the_bare_envelope() {
-    let place = Place::new();
-    let program = Program::launch(&place, "enable ns feature LB\n");
-    for object in ["lbvserver", "service"] {
-        let (status, answer) = program.nitro(&format!("/nitro/v1/stat/{object}"));
-        assert_eq!(status, "HTTP/1.1 200 OK");
-        assert_eq!(answer, json!({"errorcode": 0, "message": "Done", "severity": "NONE"}));
-    }
-    let (status, answer) = program.nitro("/nitro/v1/stat/Interface");
-    assert_eq!(status, "HTTP/1.1 404 Not Found");
-    assert_eq!(
-        answer,
-        json!({"errorcode": 1232, "message": "Invalid object name [Interface]", "severity": "ERROR"})
-    );
 }
 
 fn counters_are_strings_rates_and_ports_numbers_and_they_count() {

@@ -9,6 +9,7 @@ use super::{View, bindings, row, switch};
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
 use crate::nitro::row::Row;
+use crate::nitro::since::since;
 
 /// `servicegroup_binding`: all of it in one element.
 pub fn servicegroup(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
@@ -52,6 +53,9 @@ fn members(view: &View<'_>, group: &ServiceGroup) -> Vec<Row> {
             .number("weight", member.weight.into());
         of_member(&mut row, member);
         row.number("delay", 0).text("graceful", "NO");
+        if let Some(live) = view.live(&name) {
+            since(&mut row, view.state, live.since());
+        }
         row
     };
     group.members.iter().map(member_row).collect()

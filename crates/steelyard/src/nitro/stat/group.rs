@@ -1,0 +1,74 @@
+//! The figures of service groups and of their members.
+
+use steelyard_core::config::{Config, Member, ServiceGroup};
+use steelyard_core::snapshot::member_name;
+
+use super::traffic::service_fields;
+use super::zero;
+use crate::nitro::documented::Section;
+use crate::nitro::reply::Reply;
+use crate::nitro::resource::Wanted;
+use crate::nitro::row::Row;
+use crate::state::State;
+
+/// `servicegroup`: all, or the one that is named, with its members where `statbindings=yes` asks for them.
+pub fn servicegroup(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
+    let config = wanted.state.config();
+    let with_members = wanted.query.says_yes("statbindings");
+    let of = |group: &ServiceGroup| {
+        let mut row = wanted.row();
+        row.text("servicegroupname", &group.name)
+            .text("state", if group.enabled { "ENABLED" } else { "DISABLED" })
+            .text("servicetype", group.service_type.text());
+        if with_members {
+            row.rows("servicegroupmember", members(wanted.state, group));
+        }
+        row
+    };
+    Ok(groups(wanted, &config)?.into_iter().map(of).collect())
+}
+
+/// The members of a group in the answer about something else: each is called `group?server?port`.
+pub fn members(state: &State, group: &ServiceGroup) -> Vec<Row> {
+    let of = |member: &Member| {
+        let mut row = Row::new(Section::Stat, "servicegroupmember");
+        row.text("servicegroupname", member_name(&group.name, &member.server, member.port));
+        figures(&mut row, state, group, member);
+        row
+    };
+    group.members.iter().map(of).collect()
+}
+
+/// `servicegroupmember`: all, or those that the arguments name.
+pub fn servicegroupmember(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
+    let state = wanted.state;
+    let config = state.config();
+    let named = wanted.query.pairs("args");
+    let of = |(group, member): (&ServiceGroup, &Member)| {
+        let ip = config.servers.find(&member.server).and_then(|server| server.ip());
+        let mut row = wanted.row();
+        row.text("servicegroupname", &group.name)
+            .text("ip", ip.map_or_else(|| "0.0.0.0".to_owned(), |ip| ip.to_string()))
+            .text("servername", &member.server)
+            .number("port", member.port.into());
+        figures(&mut row, state, group, member);
+        row
+    };
+    let is_it = |row: &Row, (name, value): &(String, String)| {
+        row.as_text(name).is_none_or(|known| known.eq_ignore_ascii_case(value))
+    };
+    let groups = groups(wanted, &config)?;
+    let all = groups.into_iter().flat_map(|group| group.members.iter().map(move |member| (group, member)));
+    Ok(all.map(of).filter(|row| named.iter().all(|argument| is_it(row, argument))).collect())
+}
+
+fn groups<'c>(wanted: &Wanted<'_>, config: &'c Config) -> Result<Vec<&'c ServiceGroup>, Reply> {
+    wanted.of(&config.service_groups)
+}
+
+fn figures(row: &mut Row, state: &State, group: &ServiceGroup, member: &Member) {
+    let name = member_name(&group.name, &member.server, member.port);
+    let live = state.snapshot().service(&name).cloned();
+    service_fields(row, state, live.as_ref(), (group.service_type, group.max_client));
+    zero::fill(row, "servicegroupmember");
+}

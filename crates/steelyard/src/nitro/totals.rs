@@ -1,0 +1,219 @@
+//! What all virtual servers and services have carried together since the program began, and what the host's counters
+//! were during the last seven seconds.
+//!
+//! Totals never fall: what is removed is counted on until the last transaction has let go of it, and then kept as a
+//! number. Exporters take a lower number for a restart.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use steelyard_core::config::{Config, ServiceType};
+use steelyard_core::service::{Service, Traffic};
+use steelyard_core::snapshot::{Snapshot, member_name};
+use steelyard_core::time::Time;
+use steelyard_core::vserver::{Live, Protocol};
+
+use super::rates::{SAMPLES, per_second};
+use crate::kernel::Readings;
+
+/// Bytes of both sides.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Bytes {
+    /// Received from clients.
+    pub from_clients: u64,
+    /// Sent to clients.
+    pub to_clients: u64,
+    /// Received from services.
+    pub from_services: u64,
+    /// Sent to services.
+    pub to_services: u64,
+}
+
+/// Sums over everything.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Sums {
+    /// Requests of HTTP.
+    pub requests: u64,
+    /// Answers to them.
+    pub responses: u64,
+    /// Bytes of HTTP.
+    pub http: Bytes,
+    /// Bytes of everything.
+    pub all: Bytes,
+    /// Connects that were not begun for want of a local port.
+    pub no_local_port: u64,
+}
+
+/// Counters of something that was removed and may still be counted on.
+enum Leaving {
+    Vserver(Protocol, Arc<Live>),
+    Service(Protocol, Arc<Traffic>),
+}
+
+/// The sums of what is gone, and the last samples of everything.
+#[derive(Default)]
+pub struct Totals {
+    gone: Sums,
+    leaving: Vec<Leaving>,
+    samples: VecDeque<Sample>,
+}
+
+impl Sums {
+    fn add(&mut self, counted: &Leaving) {
+        match counted {
+            Leaving::Vserver(protocol, live) => {
+                let bytes = Bytes {
+                    from_clients: live.request_bytes.load(Relaxed),
+                    to_clients: live.response_bytes.load(Relaxed),
+                    ..Bytes::default()
+                };
+                if *protocol == Protocol::Http {
+                    self.requests += live.requests.load(Relaxed);
+                    self.responses += live.responses.load(Relaxed);
+                }
+                self.carried(*protocol, bytes);
+            }
+            Leaving::Service(protocol, traffic) => {
+                self.no_local_port += traffic.no_local_port.load(Relaxed);
+                let bytes = Bytes {
+                    from_services: traffic.response_bytes.load(Relaxed),
+                    to_services: traffic.request_bytes.load(Relaxed),
+                    ..Bytes::default()
+                };
+                self.carried(*protocol, bytes);
+            }
+        }
+    }
+
+    fn carried(&mut self, protocol: Protocol, bytes: Bytes) {
+        let of_http = (protocol == Protocol::Http).then_some(&mut self.http);
+        for sum in of_http.into_iter().chain([&mut self.all]) {
+            sum.from_clients += bytes.from_clients;
+            sum.to_clients += bytes.to_clients;
+            sum.from_services += bytes.from_services;
+            sum.to_services += bytes.to_services;
+        }
+    }
+}
+
+impl Totals {
+    /// `after` takes the place of `before`: what is not in it any more is counted on here.
+    pub fn follow(&mut self, before: (&Config, &Snapshot), after: (&Config, &Snapshot)) {
+        let mut there: Vec<usize> = counted(after.0, after.1).iter().map(Leaving::id).collect();
+        there.sort_unstable();
+        let is_there = |counted: &Leaving| there.binary_search(&counted.id()).is_ok();
+        // A member that is bound again is the one that it was.
+        self.leaving.retain(|leaving| !is_there(leaving));
+        self.leaving.extend(counted(before.0, before.1).into_iter().filter(|counted| !is_there(counted)));
+    }
+
+    /// The sums of what is gone and of what is there.
+    pub fn sums(&self, config: &Config, snapshot: &Snapshot) -> Sums {
+        let mut sums = self.gone;
+        self.leaving.iter().for_each(|counted| sums.add(counted));
+        counted(config, snapshot).iter().for_each(|counted| sums.add(counted));
+        sums
+    }
+
+    /// Takes one more sample; to be called once a second. What nobody counts on any more becomes a number.
+    pub fn take(&mut self, sample: Sample) {
+        let all = std::mem::take(&mut self.leaving);
+        let (settled, leaving): (Vec<_>, Vec<_>) = all.into_iter().partition(Leaving::is_settled);
+        self.leaving = leaving;
+        settled.iter().for_each(|counted| self.gone.add(counted));
+        self.samples.push_back(sample);
+        if self.samples.len() > SAMPLES {
+            self.samples.pop_front();
+        }
+    }
+
+    /// From the oldest sample until now.
+    pub fn until(&self, now: Sample) -> Span {
+        let before = self.samples.front().cloned().unwrap_or_else(|| now.clone());
+        Span { now, before }
+    }
+}
+
+impl Leaving {
+    fn id(&self) -> usize {
+        match self {
+            Leaving::Vserver(_, live) => Arc::as_ptr(live).addr(),
+            Leaving::Service(_, traffic) => Arc::as_ptr(traffic).addr(),
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        match self {
+            Leaving::Vserver(_, live) => Arc::strong_count(live) == 1,
+            Leaving::Service(_, traffic) => Arc::strong_count(traffic) == 1,
+        }
+    }
+}
+
+/// Everything that counts.
+fn counted(config: &Config, snapshot: &Snapshot) -> Vec<Leaving> {
+    let vservers = snapshot.vservers().map(|v| Leaving::Vserver(v.protocol, Arc::clone(&v.live)));
+    let mut all: Vec<Leaving> = vservers.collect();
+    let mut add = |name: &str, service_type: ServiceType| {
+        let traffic =
+            |service: &Arc<Service>| Leaving::Service(protocol(service_type), Arc::clone(&service.traffic));
+        all.extend(snapshot.service(name).map(traffic));
+    };
+    for service in config.services.iter() {
+        add(&service.name, service.service_type);
+    }
+    for group in config.service_groups.iter() {
+        for member in &group.members {
+            add(&member_name(&group.name, &member.server, member.port), group.service_type);
+        }
+    }
+    all
+}
+
+fn protocol(service_type: ServiceType) -> Protocol {
+    if service_type.is_http() { Protocol::Http } else { Protocol::Tcp }
+}
+
+/// Everything at one moment.
+#[derive(Clone)]
+pub struct Sample {
+    /// The moment.
+    pub at: Time,
+    /// What was carried.
+    pub sums: Sums,
+    /// The host's counters.
+    pub kernel: Readings,
+    /// CPU time of each worker, in nanoseconds, together.
+    pub workers_ns: u64,
+}
+
+/// Two moments, some seconds apart.
+pub struct Span {
+    /// The present.
+    pub now: Sample,
+    /// Some seconds ago.
+    pub before: Sample,
+}
+
+impl Span {
+    /// By how much something has grown, by the second.
+    pub fn rate(&self, count: impl Fn(&Sample) -> u64) -> u64 {
+        per_second(self.grown(count), self.us())
+    }
+
+    /// By how much it has grown.
+    pub fn grown(&self, count: impl Fn(&Sample) -> u64) -> u64 {
+        count(&self.now).saturating_sub(count(&self.before))
+    }
+
+    /// Microseconds.
+    pub fn us(&self) -> u64 {
+        self.now.at.since_us(self.before.at)
+    }
+
+    /// How much of another thing's growth is this one's, in percent.
+    pub fn percent(part: u64, whole: u64) -> u64 {
+        (part.saturating_mul(100)).checked_div(whole).unwrap_or(0).min(100)
+    }
+}
