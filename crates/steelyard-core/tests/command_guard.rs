@@ -154,6 +154,22 @@ fn a_policy_of_content_switching_guards_nothing() {
     assert!(guards(&reading.config).of("v1").is_empty());
 }
 
+/// The same where TLS of the virtual server is more than a line.
+#[test]
+fn client_certificates_guard_by_tls_of_a_virtual_server() {
+    let asks = |lines: &str| {
+        let tls = "add lb vserver t SSL 10.0.0.4 443\nadd ssl profile p -clientAuth ENABLED\n";
+        let reading = read(format!("{VSERVERS}{tls}{lines}\n").as_bytes(), "ns.conf");
+        assert_eq!(reading.refused, []);
+        assert_eq!(reading.config.kept.iter().count(), 1, "the profile alone is a line");
+        let guards = guards(&reading.config);
+        guards.of("t").iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(asks("set ssl vserver t -clientAuth ENABLED"), ["client certificates"]);
+    assert_eq!(asks("set ssl vserver T -sslProfile P"), ["client certificates"]);
+    assert_eq!(asks("set ssl vserver t -sslProfile q -tls1 DISABLED"), [""; 0]);
+}
+
 /// A line that was refused may have guarded: a binding of a policy, and an option that nobody knows.
 #[test]
 fn refused_lines_guard_too() {

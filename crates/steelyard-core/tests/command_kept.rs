@@ -32,7 +32,7 @@ fn effects() {
     for (line, expected) in [
         ("set snmp alarm CPU-USAGE -thresholdValue 95", stored(Inert)),
         ("add ntp server 10.0.0.1", stored(Inert)),
-        ("add ssl certKey c -cert c.pem", stored(Traffic)),
+        ("add ssl certKey c -newOption c.pem", stored(Traffic)),
         ("add gslb vserver g HTTP", stored(Traffic)),
         ("add responder policy p TRUE DROP", stored(Traffic)),
         ("bind responder global p 10 END", stored(Exposure)),
@@ -143,11 +143,11 @@ fn lines_of_several_lines() {
 #[test]
 fn one_line_from_elsewhere_is_kept_too() {
     let mut config = Config::default();
-    run_line(&mut config, "  add ssl certKey c -cert c.pem").unwrap();
+    run_line(&mut config, "  add ssl ocspResponder o -url http://o").unwrap();
     run_line(&mut config, "show ns version").unwrap();
     run_line(&mut config, "# a comment").unwrap();
     let kept: Vec<&str> = config.kept.iter().map(|kept| kept.text.as_str()).collect();
-    assert_eq!(kept, ["add ssl certKey c -cert c.pem"]);
+    assert_eq!(kept, ["add ssl ocspResponder o -url http://o"]);
 }
 
 /// 50,000 lines of every rank: each is put behind the others of its place at once.
@@ -202,6 +202,18 @@ fn line() -> impl Strategy<Value = &'static str> {
         "bind cs vserver c -policyName p -targetLBVserver v",
         "unbind cs vserver c -policyName p",
         "unbind ssl vserver v -eccCurveName ALL",
+        "unbind ssl vserver t -eccCurveName ALL",
+        "bind ssl vserver t -eccCurveName P_256",
+        "set ssl vserver t -clientAuth ENABLED",
+        "set ssl vserver t -newOption 1",
+        "bind ssl vserver t -certkeyName c -CA",
+        "add lb vserver t SSL 10.1.1.1 443",
+        "rm lb vserver t",
+        "link ssl certKey c d",
+        "unlink ssl certKey c",
+        "update ssl certKey c -key k",
+        "add ssl certKey d -cert d",
+        "rm ssl certKey c",
         "add route 0.0.0.0 0.0.0.0 10.0.0.1",
         "> show ns version",
         " Done",
@@ -274,7 +286,10 @@ bind cs vserver c -policyName p
         let file = format!("{whole}{line}");
         read(file.as_bytes(), "ns.conf").refused.first().map_or(0, |refused| refused.refusal.code())
     };
-    assert_eq!(code("add cs vserver c HTTP 10.0.0.4 80"), 273);
+    assert_eq!(code("bind cs vserver c -policyName p"), 273);
+    assert_eq!(code("add cs vserver v HTTP 10.0.0.4 80"), 273);
+    assert_eq!(code("add cs vserver c HTTP 10.0.0.4 80"), 0, "it stands behind the other");
+    assert_eq!(code("add cs vserver c HTTP 10.0.0.4 80\nrm cs vserver c"), 273);
     assert_eq!(code("add cs vserver e HTTP 10.0.0.1 80"), 273);
     assert_eq!(code("rm cs policy nobody"), 258);
     assert_eq!(code("rm lb vserver v"), 1371);

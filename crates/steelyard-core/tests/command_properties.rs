@@ -61,6 +61,12 @@ fn is_whole(config: &Config) {
         assert!(vserver(&action.target_lb_vserver) && vserver(&action.target_vserver));
     }
     assert!(config.cs_policies.iter().all(|p| p.action.is_empty() || config.cs_actions.has(&p.action)));
+    let pair = |name: &str| config.ssl_cert_keys.has(name);
+    assert!(config.ssl_cert_keys.iter().all(|other| other.issuer.is_empty() || pair(&other.issuer)));
+    for tls in &config.ssl_vservers {
+        assert!(config.all_ssl_vservers().any(|other| other == *tls));
+        assert!(tls.cert_keys.iter().all(|bound| pair(&bound.cert_key)));
+    }
     let mut grouped: Vec<String> = Vec::new();
     for group in &config.lb_groups {
         assert!(group.vservers.iter().all(|vserver| config.lb_vservers.has(vserver)));
@@ -110,6 +116,18 @@ fn plausible_line() -> impl Strategy<Value = String> {
         "bind system group N -userName N -policyName N W",
         "unbind system group N -userName N",
         "unbind system user N N",
+        "add lb vserver N SSL",
+        "add ssl certKey N -cert N",
+        "link ssl certKey N N",
+        "unlink ssl certKey N",
+        "update ssl certKey N -key N",
+        "rm ssl certKey N",
+        "set ssl vserver N -clientAuth ENABLED",
+        "unset ssl vserver N -clientAuth",
+        "bind ssl vserver N -certkeyName N",
+        "unbind ssl vserver N -certkeyName N",
+        "bind ssl vserver N -cipherName N",
+        "unbind ssl vserver N -cipherName DEFAULT",
         "add cs vserver N HTTP A P",
         "add cs vserver N HTTP A P -backupVServer N",
         "add cs policy N -rule true -action N",

@@ -10,10 +10,11 @@ use steelyard_core::command::{Command, Object, Verb, lex, parse, print, read};
 use steelyard_core::config::attribute::{Attribute, Kind, Place, Resource, Row, Value};
 use steelyard_core::config::secret::Secret;
 use steelyard_core::config::{
-    CodeRange, CommandPolicyBinding, CsAction, CsDomain, CsPolicy, CsTarget, CsVserver, LbGroup, LbMonitor,
-    LbParameter, LbVserver, Member, MetricBinding, MonitorBinding, MonitorCertKey, MonitorType, NetProfile,
-    NsConfig, NsHostName, NsIp, NsParam, NsSpParams, PolicyBinding, Server, Service, ServiceGroup,
-    SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser, UserBinding,
+    CertKeyBinding, CodeRange, CommandPolicyBinding, CsAction, CsDomain, CsPolicy, CsTarget, CsVserver,
+    LbGroup, LbMonitor, LbParameter, LbVserver, Member, MetricBinding, MonitorBinding, MonitorType,
+    NetProfile, NsConfig, NsHostName, NsIp, NsParam, NsSpParams, OcspResponderBinding, PolicyBinding, Server,
+    Service, ServiceGroup, SslCertKey, SslVserver, SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser,
+    UserBinding,
 };
 
 /// Stands for an option that is given without a value.
@@ -112,8 +113,23 @@ fn metric_binding() {
 }
 
 #[test]
-fn certificate_of_a_monitor() {
-    every_row::<MonitorCertKey>(Verb::Bind, Object::LbMonitor, &[("monitorname", "m"), ("certkeyname", "c")]);
+fn ssl_cert_key() {
+    every_row::<SslCertKey>(Verb::Add, Object::SslCertKey, &[("certkey", "c")]);
+    every_row::<OcspResponderBinding>(
+        Verb::Bind,
+        Object::SslCertKey,
+        &[("certkey", "c"), ("ocspresponder", "o")],
+    );
+}
+
+#[test]
+fn ssl_vserver() {
+    every_row::<SslVserver>(Verb::Set, Object::SslVserver, &[("vservername", "v")]);
+    every_row::<CertKeyBinding>(
+        Verb::Bind,
+        Object::SslVserver,
+        &[("vservername", "v"), ("certkeyname", "c")],
+    );
 }
 
 #[test]

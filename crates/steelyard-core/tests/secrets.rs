@@ -131,6 +131,27 @@ fn a_users_password_is_in_no_ns_conf_and_what_an_appliance_made_of_it_goes_back_
     assert_eq!(print(&changed.config).steelyard_conf.lines().count(), 3);
 }
 
+/// The pass phrase of a key is given anew by the command that gives the key.
+#[test]
+fn a_pass_phrase_of_a_key_goes_to_the_file_beside_and_back() {
+    let reading = sealed("add ssl certKey c -cert c.pem -key c.key -password -passplain 'hun ter2'\n");
+    let saved = print(&reading.config);
+    assert!(
+        saved.ns_conf.ends_with("\nadd ssl certKey c -cert c.pem -key c.key -password\n"),
+        "{}",
+        saved.ns_conf
+    );
+    let text = saved.steelyard_conf.strip_prefix("update ssl certKey c -passplain ").unwrap();
+    assert_eq!(opened(text.strip_suffix(" -sealed\n").unwrap()), "ssl certKey/passplain\0hun ter2");
+    let again = loaded(&saved, "");
+    assert_eq!((again.config, again.refused), (reading.config, Vec::new()));
+    let appliance = sealed("add ssl certKey c -cert c.pem -key c.key -passcrypt abc==\n");
+    let supplied = loaded(&print(&appliance.config), "update ssl certKey c -passplain hunter2\n");
+    assert_eq!(supplied.refused, []);
+    let saved = print(&supplied.config);
+    assert!(saved.ns_conf.contains(" -passcrypt abc==") && saved.steelyard_conf.contains(" -sealed"));
+}
+
 #[test]
 fn what_ns_conf_gives_in_plain_counts_before_what_was_sealed_before() {
     let saved = print(&sealed("add lb monitor m LDAP -password old").config);

@@ -20,7 +20,7 @@ use super::{Command, Object, Seal, Verb, keep, seal};
 use crate::config::attribute::{Place as RowPlace, Resource, Row, Value};
 use crate::config::kept::Whole;
 use crate::config::secret::Secret;
-use crate::config::{Config, LbMonitor, SystemUser};
+use crate::config::{Config, LbMonitor, SslCertKey, SystemUser};
 
 /// What `steelyard.conf` has: sealed lines by what can be shown of them, and commands with sealed secrets.
 #[derive(Default)]
@@ -119,7 +119,7 @@ enum Origin {
 
 fn run(config: &mut Config, words: &[Word], seal: &dyn Seal, origin: Origin) -> Result<(), (Refusal, usize)> {
     let mut parsed = match understand(words)? {
-        Said::Command(parsed) if parsed.verb() == Verb::Set => parsed,
+        Said::Command(parsed) if parsed.verb() == verb(parsed.object()) => parsed,
         _ => return Err((Refusal::NoSecret { what: "this command" }, 1)),
     };
     for command in parsed.commands() {
@@ -197,6 +197,7 @@ impl Command {
             Object::LbMonitor => of::<LbMonitor>(config.lb_monitors.find(name()?)?, row),
             Object::LbParameter => of(&config.lb_parameter, row),
             Object::SystemUser => of::<SystemUser>(config.system_users.find(name()?)?, row),
+            Object::SslCertKey => of::<SslCertKey>(config.ssl_cert_keys.find(name()?)?, row),
             _ => None,
         }
     }
@@ -213,6 +214,7 @@ pub(super) fn print(config: &Config) -> String {
     set(&config.lb_parameter, Object::LbParameter, &mut out);
     config.lb_monitors.iter().for_each(|monitor| set(monitor, Object::LbMonitor, &mut out));
     config.system_users.iter().for_each(|user| set(user, Object::SystemUser, &mut out));
+    config.ssl_cert_keys.iter().for_each(|pair| set(pair, Object::SslCertKey, &mut out));
     out
 }
 
@@ -226,8 +228,9 @@ fn set<T: Resource>(resource: &T, object: Object, out: &mut String) {
             options.push_str(&format!(" -{} {sealed} -{}", attribute.row.cli, seal::SEALED));
         }
     }
-    let Some(form) = form(Verb::Set, object).filter(|_| !options.is_empty()) else { return };
-    out.push_str(&format!("set {}", T::OBJECT));
+    let verb = verb(object);
+    let Some(form) = form(verb, object).filter(|_| !options.is_empty()) else { return };
+    out.push_str(&format!("{} {}", verb.text(), T::OBJECT));
     for slot in form.slots.iter().filter(|slot| slot.required) {
         let attribute = T::ATTRIBUTES.iter().find(|attribute| attribute.row == *slot.row);
         if let Some(value) = attribute.and_then(|attribute| (attribute.value)(resource)) {
@@ -237,6 +240,11 @@ fn set<T: Resource>(resource: &T, object: Object, out: &mut String) {
     }
     out.push_str(&options);
     out.push('\n');
+}
+
+/// What changes a secret of such an object.
+fn verb(object: Object) -> Verb {
+    if object == Object::SslCertKey { Verb::Update } else { Verb::Set }
 }
 
 /// Between what can be shown of a line and the sealed text.

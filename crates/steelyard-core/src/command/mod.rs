@@ -75,6 +75,12 @@ pub enum Verb {
     Show,
     /// Show counters; changes nothing.
     Stat,
+    /// Say of whom a certificate is signed.
+    Link,
+    /// Take that back.
+    Unlink,
+    /// Put another file in the place of one.
+    Update,
 }
 
 /// What to do it to.
@@ -126,6 +132,10 @@ pub enum Object {
     CsPolicy,
     /// `cs action`
     CsAction,
+    /// `ssl certKey`
+    SslCertKey,
+    /// `ssl vserver`
+    SslVserver,
 }
 
 /// A command whose every value is of its row's kind and in its row's range. What it refers to may not exist.
@@ -215,11 +225,14 @@ impl Verb {
             Verb::Rename => "rename",
             Verb::Show => "show",
             Verb::Stat => "stat",
+            Verb::Link => "link",
+            Verb::Unlink => "unlink",
+            Verb::Update => "update",
         }
     }
 
     /// Every verb.
-    pub const ALL: [Verb; 11] = [
+    pub const ALL: [Verb; 14] = [
         Verb::Add,
         Verb::Bind,
         Verb::Set,
@@ -231,6 +244,9 @@ impl Verb {
         Verb::Rename,
         Verb::Show,
         Verb::Stat,
+        Verb::Link,
+        Verb::Unlink,
+        Verb::Update,
     ];
 }
 
@@ -261,6 +277,8 @@ impl Object {
             Object::CsVserver => "cs vserver",
             Object::CsPolicy => "cs policy",
             Object::CsAction => "cs action",
+            Object::SslCertKey => "ssl certKey",
+            Object::SslVserver => "ssl vserver",
         }
     }
 
@@ -280,11 +298,14 @@ impl Object {
     /// Is it kept, shown and saved, and does nothing act on it? What can't be understood about such an object in a file
     /// is kept as it stands.
     pub(super) fn is_stored(self) -> bool {
-        matches!(self, Object::CsVserver | Object::CsPolicy | Object::CsAction)
+        matches!(
+            self,
+            Object::CsVserver | Object::CsPolicy | Object::CsAction | Object::SslCertKey | Object::SslVserver
+        )
     }
 
     /// Every object.
-    pub const ALL: [Object; 23] = [
+    pub const ALL: [Object; 25] = [
         Object::Server,
         Object::Service,
         Object::ServiceGroup,
@@ -308,6 +329,8 @@ impl Object {
         Object::CsVserver,
         Object::CsPolicy,
         Object::CsAction,
+        Object::SslCertKey,
+        Object::SslVserver,
     ];
 }
 

@@ -8,7 +8,9 @@ use super::catalogue::{Entry, Head, head, stored};
 use super::form::form;
 use super::lex::Word;
 use super::refusal::Refusal;
+use super::resolve::is_stored;
 use super::{Command, Object, Seal, Verb};
+use crate::config::Config;
 use crate::config::attribute::{Row, Value};
 use crate::config::secret::Secret;
 
@@ -36,6 +38,16 @@ impl Parsed {
     /// What to do it to.
     pub fn object(&self) -> Object {
         self.object
+    }
+
+    /// May it stand before the line that adds what it names?
+    pub(super) fn waits(&self) -> bool {
+        match self.verb {
+            Verb::Rm | Verb::Rename | Verb::Unlink | Verb::Show | Verb::Stat => false,
+            Verb::Unbind => self.object == Object::SslVserver,
+            Verb::Add | Verb::Bind | Verb::Set | Verb::Unset | Verb::Enable | Verb::Disable => true,
+            Verb::Link | Verb::Update => true,
+        }
     }
 
     /// The same, to be changed.
@@ -110,17 +122,38 @@ pub fn parse(words: &[Word]) -> Result<Parsed, (Refusal, usize)> {
     }
 }
 
-/// How a line about an object that nothing acts on is kept if it cannot be carried out. A line that takes something away
-/// is not: when the file is read again, it could take away what came after it.
-pub(super) fn kept_instead(said: &Result<Said, (Refusal, usize)>, words: &[Word]) -> Option<Entry> {
-    match said {
-        Ok(Said::Kept(_)) => None,
-        Ok(Said::Command(command)) if !command.object().is_stored() => None,
-        Ok(Said::Command(command)) if matches!(command.verb(), Verb::Rm | Verb::Rename | Verb::Unbind) => {
-            None
+/// How a line about an object that nothing acts on is kept if it cannot be carried out, instead of being refused.
+#[derive(Clone, Copy)]
+pub(super) struct Instead {
+    /// As what, and where.
+    pub(super) entry: Entry,
+    /// Its verb and object, if it was understood.
+    about: Option<(Verb, Object)>,
+}
+
+impl Instead {
+    /// Is the line kept although it was refused so? One that takes something away is not: when the file is read again, it
+    /// could take away what came after it. TLS of a virtual server that is not here as such is kept as its lines say; what
+    /// adds an object once more stands behind the line that added it.
+    pub(super) fn of(&self, refusal: &Refusal, config: &Config) -> bool {
+        match (refusal, self.about) {
+            (Refusal::NoSuch { argument: "vServerName", .. }, _) => true,
+            (Refusal::Exists { name, .. }, Some((Verb::Add, object))) => is_stored(config, object, name),
+            (_, Some((Verb::Rm | Verb::Rename | Verb::Unbind | Verb::Unlink, _))) => false,
+            _ => !refusal.is_conflict(),
         }
-        _ => stored(words),
     }
+}
+
+/// How a line is kept if it cannot be carried out.
+pub(super) fn kept_instead(said: &Result<Said, (Refusal, usize)>, words: &[Word]) -> Option<Instead> {
+    let about = match said {
+        Ok(Said::Kept(_)) => return None,
+        Ok(Said::Command(command)) if !command.object().is_stored() => return None,
+        Ok(Said::Command(command)) => Some((command.verb(), command.object())),
+        Err(_) => None,
+    };
+    stored(words).map(|entry| Instead { entry, about })
 }
 
 /// Makes a command of the words of a line, or tells how it is kept.

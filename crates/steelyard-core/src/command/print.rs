@@ -1,7 +1,9 @@
 //! A configuration as the lines of an `ns.conf` that would make it, in the appliance's order (`spec/cli.md` 6): what
 //! is at its default is left out, unless the appliance writes it, too.
 
+mod switching;
 mod system;
+mod tls;
 
 use std::collections::BTreeSet;
 
@@ -10,8 +12,8 @@ use super::{Command, Object, Verb, beside, keep};
 use crate::config::attribute::{Attribute, Kind, Place, Resource, Value};
 use crate::config::kept::Rank;
 use crate::config::{
-    BindingList, Config, CsDomain, CsTarget, LbBinding, LbMonitor, MetricBinding, MonitorBinding,
-    MonitorCertKey, PolicyBinding, Service, ServiceGroup,
+    BindingList, CertKeyBinding, Config, LbBinding, LbMonitor, MetricBinding, MonitorBinding, PolicyBinding,
+    Service, ServiceGroup,
 };
 
 /// A configuration as text.
@@ -53,6 +55,9 @@ pub(super) fn rank(verb: Verb, object: Object) -> Rank {
         Object::ServiceGroup if binds => Rank::ServiceGroupBindings,
         Object::ServiceGroupMember => Rank::ServiceGroupBindings,
         Object::ServiceGroup => Rank::ServiceGroups,
+        Object::SslCertKey if binds => Rank::Bindings,
+        Object::SslVserver => Rank::Bindings,
+        Object::SslCertKey => Rank::Certificates,
         Object::LbParameter => Rank::Parameters,
         Object::LbVserver | Object::LbGroup | Object::CsVserver if binds => Rank::VserverBindings,
         Object::LbVserver => Rank::LbVservers,
@@ -92,9 +97,7 @@ fn resources(config: &Config, rank: Rank, out: &mut String) {
         }
         Rank::OtherVservers => {
             config.lb_groups.iter().for_each(|group| add(group, out));
-            config.cs_actions.iter().for_each(|action| add(action, out));
-            config.cs_policies.iter().for_each(|policy| add(policy, out));
-            cs_vservers(config, out);
+            switching::print(config, out);
         }
         Rank::ContentSwitching => foreign_backups(config, out),
         Rank::Network => {
@@ -104,6 +107,7 @@ fn resources(config: &Config, rank: Rank, out: &mut String) {
         Rank::Servers => config.servers.iter().for_each(|server| add(server, out)),
         Rank::Services => config.services.iter().for_each(|service| add(service, out)),
         Rank::ServiceGroups => config.service_groups.iter().for_each(|group| add(group, out)),
+        Rank::Certificates => tls::print(config, out),
         Rank::Parameters => changed(&config.lb_parameter, out),
         Rank::LbVservers => lb_vservers(config, out),
         Rank::VserverBindings => vserver_bindings(config, out),
@@ -115,7 +119,10 @@ fn resources(config: &Config, rank: Rank, out: &mut String) {
         Rank::ServiceGroupBindings => {
             config.service_groups.iter().for_each(|group| group_bindings(group, out))
         }
-        Rank::Bindings => system::bindings(config, out),
+        Rank::Bindings => {
+            system::bindings(config, out);
+            tls::bindings(config, out);
+        }
         Rank::Header | Rank::Last => {}
     }
 }
@@ -167,17 +174,6 @@ fn lb_vservers(config: &Config, out: &mut String) {
     out.push_str(&later);
 }
 
-/// Those whose backup stands above or nowhere have it at once.
-fn cs_vservers(config: &Config, out: &mut String) {
-    for vserver in &config.cs_vservers {
-        let mut first = vserver.clone();
-        if !config.lb_vservers.has(&first.backup_vserver) {
-            first.backup_vserver.clear();
-        }
-        add(&first, out);
-    }
-}
-
 /// A backup of another kind stands further down than its virtual server; so may any of content switching.
 fn foreign_backups(config: &Config, out: &mut String) {
     let lb = config.lb_vservers.iter().map(|v| ("set lb vserver", &v.name, &v.backup_vserver));
@@ -194,21 +190,9 @@ fn vserver_bindings(config: &Config, out: &mut String) {
     for vserver in &config.lb_vservers {
         vserver.bindings.iter().for_each(|binding| bind(&vserver.name, binding, out));
         policies("bind lb vserver", &vserver.name, &vserver.policies, out);
-        profiles("bind lb vserver", &vserver.name, &vserver.analytics_profiles, out);
+        each("bind lb vserver", &vserver.name, "analyticsProfile", &vserver.analytics_profiles, out);
     }
-    for vserver in &config.cs_vservers {
-        let bind = "bind cs vserver";
-        policies(bind, &vserver.name, &vserver.policies, out);
-        if vserver.default_target != CsTarget::default() {
-            head(bind, &vserver.name, out);
-            attributes(&vserver.default_target, &CsTarget::default(), out);
-        }
-        for domain in &vserver.domains {
-            head(bind, &vserver.name, out);
-            attributes(domain, &CsDomain::default(), out);
-        }
-        profiles(bind, &vserver.name, &vserver.analytics_profiles, out);
-    }
+    switching::bindings(config, out);
     for group in config.lb_groups.iter().filter(|group| !group.vservers.is_empty()) {
         head("bind lb group", &group.name, out);
         group.vservers.iter().for_each(|vserver| word(vserver, out));
@@ -223,11 +207,12 @@ fn policies(bind: &str, name: &str, bound: &BindingList<PolicyBinding>, out: &mu
     }
 }
 
-fn profiles(bind: &str, name: &str, bound: &[String], out: &mut String) {
-    for profile in bound {
-        head(bind, name, out);
-        out.push_str(" -analyticsProfile");
-        word(profile, out);
+/// A line for each name that is bound by that option.
+fn each(command: &str, name: &str, option: &str, bound: &[String], out: &mut String) {
+    for other in bound {
+        head(command, name, out);
+        out.push_str(&format!(" -{option}"));
+        word(other, out);
         out.push('\n');
     }
 }
@@ -268,7 +253,7 @@ fn parts(monitor: &LbMonitor, out: &mut String) {
     }
     for cert_key in &monitor.cert_keys {
         head("bind lb monitor", &monitor.name, out);
-        attributes(cert_key, &MonitorCertKey::default(), out);
+        attributes(cert_key, &CertKeyBinding::default(), out);
     }
 }
 

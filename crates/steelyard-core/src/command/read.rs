@@ -14,7 +14,7 @@ use super::beside::{Beside, supply};
 use super::catalogue::Entry;
 use super::keep::{self, Item};
 use super::mask::{hide, mask_unread, secrets};
-use super::parse::{Parsed, Said, kept_instead, understand};
+use super::parse::{Instead, Parsed, Said, kept_instead, understand};
 use super::print::{place, rank};
 use super::refusal::Refusal;
 use super::resolve::{Search, added};
@@ -178,7 +178,7 @@ enum Seen {
         /// All of what is kept, if a secret is in it.
         whole: Option<Plain>,
         /// How it is kept if it cannot be carried out, instead of being refused.
-        stored: Option<Entry>,
+        stored: Option<Instead>,
     },
     /// What a comment stands for.
     Item(Item),
@@ -223,7 +223,7 @@ impl<'s> Reader<'s> {
                 let said = understand(&words);
                 masked = secrets(&text, &words, &said);
                 stored = kept_instead(&said, &words);
-                kept = stored.map(|entry| (keep::command(&text, &words), entry.rank));
+                kept = stored.map(|Instead { entry, .. }| (keep::command(&text, &words), entry.rank));
                 vserver = keep::added_vserver(&words).map(str::to_owned);
                 match said.and_then(|said| self.sealed(said)) {
                     Err((refusal, column)) => {
@@ -300,7 +300,7 @@ impl<'s> Reader<'s> {
             let words = lex::words(shown).ok()?;
             match understand(&words) {
                 Ok(Said::Kept(entry)) => Some(entry),
-                said => kept_instead(&said, &words),
+                said => kept_instead(&said, &words).map(|instead| instead.entry),
             }
         };
         let entry = class.is_none().then(kept).flatten();
@@ -364,7 +364,7 @@ impl<'s> Reader<'s> {
             Err(refusal) => {
                 let column = command.parsed.column_of(&refusal);
                 if let Refusal::NoSuch { name, .. } = &refusal {
-                    if waits(command.parsed.verb()) && command.tries > 0 {
+                    if command.parsed.waits() && command.tries > 0 {
                         command.tries -= 1;
                         self.waiting.entry(name.to_ascii_lowercase()).or_default().push(command);
                     } else {
@@ -419,9 +419,10 @@ fn item(seen: Seen, lines: &mut [Line], config: &Config, seal: &dyn Seal) -> Ite
         Seen::Line { index, kept, whole, stored } => (index, kept, whole, stored),
     };
     let Line { text, outcome, .. } = &mut lines[index];
-    if let (Some(Entry { class, effect, .. }), Outcome::Refused { refusal, .. }) = (stored, &*outcome)
-        && !refusal.is_conflict()
+    if let (Some(instead), Outcome::Refused { refusal, .. }) = (stored, &*outcome)
+        && instead.of(refusal, config)
     {
+        let Entry { class, effect, .. } = instead.entry;
         *outcome = Outcome::Kept { class, effect };
     }
     let class = match outcome {
@@ -454,12 +455,7 @@ fn of_the_appliance(command: &Parsed) -> bool {
     let Some((_, Value::Text(name))) = key else { return false };
     let name = name.to_ascii_lowercase();
     let own = name.starts_with("ns") && (name.contains("-127.0.0.1-") || name.contains("-::1l-"));
-    own && command.object() == Object::Service && waits(command.verb()) && command.verb() != Verb::Add
-}
-
-/// May a command with this verb stand before the line that adds what it names?
-fn waits(verb: Verb) -> bool {
-    matches!(verb, Verb::Add | Verb::Bind | Verb::Set | Verb::Unset | Verb::Enable | Verb::Disable)
+    own && command.object() == Object::Service && command.waits() && command.verb() != Verb::Add
 }
 
 impl fmt::Display for Refused {

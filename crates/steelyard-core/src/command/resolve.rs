@@ -138,6 +138,17 @@ pub(super) fn target(config: &Config, command: &Command) -> Result<(LbBinding, S
     }
 }
 
+/// Is there an object of that name, of a kind on which nothing acts?
+pub(super) fn is_stored(config: &Config, object: Object, name: &str) -> bool {
+    match object {
+        Object::CsVserver => config.cs_vservers.has(name),
+        Object::CsPolicy => config.cs_policies.has(name),
+        Object::CsAction => config.cs_actions.has(name),
+        Object::SslCertKey => config.ssl_cert_keys.has(name),
+        _ => false,
+    }
+}
+
 /// 258 for `name`. What could have been meant is looked for later, once for each line ([`Search`]).
 fn no_such(argument: &'static str, name: &str) -> Refusal {
     Refusal::NoSuch { argument, name: name.to_owned(), hint: Hint::Nothing }
@@ -215,12 +226,14 @@ fn meant(argument: &str, object: Object) -> &'static [Object] {
         ("serviceGroupName", _) => &[Object::ServiceGroup],
         ("monitorName", _) => &[Object::LbMonitor],
         ("name", Object::Service) => &[Object::Service],
+        ("vServerName", Object::SslVserver) => &[Object::LbVserver, Object::CsVserver],
         ("name", Object::LbVserver)
         | ("vServerName" | "targetLBVserver" | "lbvserver" | "targetVserver" | "vServer", _) => {
             &[Object::LbVserver]
         }
         ("backupVServer", _) => &[Object::LbVserver, Object::CsVserver],
         ("name", Object::CsVserver) => &[Object::CsVserver],
+        ("certkeyName" | "linkCertKeyName", Object::SslCertKey | Object::SslVserver) => &[Object::SslCertKey],
         ("policyName", Object::CsVserver | Object::CsPolicy) => &[Object::CsPolicy],
         ("name", Object::CsAction) | ("action", Object::CsPolicy) => &[Object::CsAction],
         ("name", Object::LbGroup) => &[Object::LbGroup],
@@ -255,6 +268,7 @@ fn names<'c>(config: &'c Config, object: Object, argument: &str) -> Box<dyn Iter
         Object::CsVserver => of(&config.cs_vservers),
         Object::CsPolicy => of(&config.cs_policies),
         Object::CsAction => of(&config.cs_actions),
+        Object::SslCertKey => of(&config.ssl_cert_keys),
         _ => Box::new(std::iter::empty()),
     };
     Box::new(meant(argument, object).iter().flat_map(of_one))

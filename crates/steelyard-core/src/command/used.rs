@@ -21,6 +21,9 @@ pub fn features_not_enabled(config: &Config) -> Vec<&'static str> {
     if !(config.cs_vservers.is_empty() && config.cs_policies.is_empty() && config.cs_actions.is_empty()) {
         used.push(Features::CS);
     }
+    if !(config.ssl_cert_keys.is_empty() && config.ssl_vservers.is_empty()) {
+        used.push(Features::SSL);
+    }
     let lines = Lines::of(config);
     used.extend(lines.iter().filter_map(feature));
     used.sort_unstable();

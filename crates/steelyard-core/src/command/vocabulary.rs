@@ -27,6 +27,8 @@ pub(super) const OBJECTS: &[(&str, Object)] = &[
     ("cs vserver", Object::CsVserver),
     ("cs policy", Object::CsPolicy),
     ("cs action", Object::CsAction),
+    ("ssl certKey", Object::SslCertKey),
+    ("ssl vserver", Object::SslVserver),
     ("vserver", Object::LbVserver),
     ("monitor", Object::LbMonitor),
     ("feature", Object::NsFeature),

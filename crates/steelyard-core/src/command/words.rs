@@ -6,6 +6,10 @@ use crate::config::attribute::{Kind, Place, Row, Words};
 pub(super) static NAMES: Row =
     Row::new(Place::Key, "name", "name", Kind::Names, "Names of what to remove.").at_add().ranged();
 
+/// Which certificates `rm` is to remove.
+pub(super) static CERT_KEYS: Row =
+    Row::new(Place::Key, "certkeyName", "certkey", Kind::Names, "Names of what to remove.").at_add();
+
 /// What `rename` renames to.
 pub(super) static NEW_NAME: Row =
     Row::new(Place::Required, "newName", "newname", Kind::Name, "The new name.").ranged();

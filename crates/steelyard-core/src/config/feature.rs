@@ -13,6 +13,8 @@ impl Features {
     pub const LB: &'static str = "LB";
     /// Content switching.
     pub const CS: &'static str = "CS";
+    /// TLS.
+    pub const SSL: &'static str = "SSL";
 
     /// Is the feature of this acronym (in NetScaler's spelling, as [`Features::LB`]) enabled?
     pub fn has(&self, acronym: &str) -> bool {

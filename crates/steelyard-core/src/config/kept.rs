@@ -85,7 +85,9 @@ pub enum Rank {
     Services,
     /// `add serviceGroup`.
     ServiceGroups,
-    /// Authentication, certificates; then `set lb parameter`.
+    /// Keys and files that certificates name; then `add ssl certKey`.
+    Certificates,
+    /// Authentication, what names certificates; then `set lb parameter`.
     Parameters,
     /// `add lb vserver`.
     LbVservers,
@@ -109,7 +111,7 @@ pub enum Rank {
 
 impl Rank {
     /// Every rank, in order.
-    pub const ALL: [Rank; 19] = [
+    pub const ALL: [Rank; 20] = [
         Rank::Header,
         Rank::Config,
         Rank::Features,
@@ -119,6 +121,7 @@ impl Rank {
         Rank::Servers,
         Rank::Services,
         Rank::ServiceGroups,
+        Rank::Certificates,
         Rank::Parameters,
         Rank::LbVservers,
         Rank::OtherVservers,

@@ -8,6 +8,7 @@ use super::lb_vserver::MSSQL_VERSIONS;
 use super::make::resource;
 use super::monitor_type::MonitorType;
 use super::secret::Secret;
+use super::ssl_cert_key::CertKeyBinding;
 use super::table::known_by_name;
 use super::{PROFILE, TEXT, one_of};
 
@@ -238,7 +239,7 @@ resource! {
         /// What a load monitor reads, and how much is too much.
         metrics: Vec<MetricBinding> = Vec::new();
         /// Certificates with which probes show who they are, and by which they know others.
-        cert_keys: Vec<MonitorCertKey> = Vec::new();
+        cert_keys: Vec<CertKeyBinding> = Vec::new();
     }
     by kind {
         "respcode" resp_codes = good_codes;
@@ -257,20 +258,6 @@ resource! {
             Option("metricThreshold", "metricthreshold", Kind::Number { min: 0, max: u32::MAX }).traffic();
         /// Its weight among the figures.
         weight: u32 = 1, Option("metricWeight", "metricweight", super::WEIGHT).traffic();
-    }
-}
-
-resource! {
-    /// A certificate of a monitor.
-    pub struct MonitorCertKey "lb monitor" {
-        /// Name of the certificate and its key.
-        cert_key: String = String::new(), Option("certkeyName", "certkeyname", PROFILE).traffic();
-        /// It is a certificate by which others are known.
-        is_ca: bool = false, Option("CA", "ca", Kind::Bare).traffic();
-        /// Whether a list of revoked certificates is asked for.
-        crl_check: &'static str = "", Option("crlCheck", "crlcheck", one_of(&["Mandatory", "Optional"])).traffic();
-        /// Whether it is asked if a certificate has been revoked.
-        ocsp_check: &'static str = "", Option("ocspCheck", "ocspcheck", one_of(&["Mandatory", "Optional"])).traffic();
     }
 }
 

@@ -33,6 +33,8 @@ mod service;
 mod service_group;
 mod service_type;
 pub mod source;
+mod ssl_cert_key;
+mod ssl_vserver;
 mod system;
 mod table;
 
@@ -46,7 +48,7 @@ pub use kept::KeptLines;
 pub use lb_binding::LbBinding;
 pub use lb_group::LbGroup;
 pub use lb_method::{BackupLbMethod, LbMethod, RequestUnit};
-pub use lb_monitor::{LbMonitor, MetricBinding, MonitorCertKey};
+pub use lb_monitor::{LbMonitor, MetricBinding};
 pub use lb_parameter::LbParameter;
 pub use lb_vserver::{LbVserver, MOST_BACKUPS};
 pub use mode::Modes;
@@ -60,6 +62,8 @@ pub use server::Server;
 pub use service::{MonitorBinding, Service};
 pub use service_group::{Member, ServiceGroup};
 pub use service_type::{ServiceType, Transport};
+pub use ssl_cert_key::{CertKeyBinding, OcspResponderBinding, SslCertKey};
+pub use ssl_vserver::{Choice, SslVserver};
 pub use system::{
     CommandPolicyBinding, NSROOT, SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser, UserBinding,
 };
@@ -75,6 +79,8 @@ pub(crate) use lb_group::GROUPED;
 pub(crate) use mode::MODE;
 pub(crate) use server::RESOLVE_NOW;
 pub(crate) use service::SERVICE_IP;
+pub(crate) use ssl_cert_key::{DELETES_FILES, ISSUER, NO_DOMAIN_CHECK};
+pub(crate) use ssl_vserver::{ALL_CURVES, CIPHER, CURVE, DEFAULT_CIPHERS};
 
 /// Everything that was configured. Every name in a binding is the name of something that exists.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -123,6 +129,10 @@ pub struct Config {
     pub cs_policies: Table<CsPolicy>,
     /// `cs action`.
     pub cs_actions: Table<CsAction>,
+    /// `ssl certKey`.
+    pub ssl_cert_keys: Table<SslCertKey>,
+    /// `ssl vserver`: those of which anything was said.
+    pub ssl_vservers: Table<SslVserver>,
     /// Lines that are no resource of this program.
     pub kept: KeptLines,
 }
@@ -153,6 +163,8 @@ impl Default for Config {
             cs_vservers: Table::default(),
             cs_policies: Table::default(),
             cs_actions: Table::default(),
+            ssl_cert_keys: Table::default(),
+            ssl_vservers: Table::default(),
             kept: KeptLines::default(),
         }
     }
@@ -160,7 +172,7 @@ impl Default for Config {
 
 impl Config {
     /// Every table. No command that stands for several changes anything else.
-    pub(crate) fn tables(&mut self) -> [&mut dyn Undoable; 14] {
+    pub(crate) fn tables(&mut self) -> [&mut dyn Undoable; 16] {
         let Config {
             servers,
             services,
@@ -177,6 +189,8 @@ impl Config {
             cs_vservers,
             cs_policies,
             cs_actions,
+            ssl_cert_keys,
+            ssl_vservers,
             lb_parameter: _,
             features: _,
             modes: _,
@@ -201,6 +215,8 @@ impl Config {
             cs_vservers,
             cs_policies,
             cs_actions,
+            ssl_cert_keys,
+            ssl_vservers,
         ]
     }
 }

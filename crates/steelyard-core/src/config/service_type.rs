@@ -40,6 +40,12 @@ impl ServiceType {
         self == ServiceType::Http || self.is_one_of(&["SSL"])
     }
 
+    /// Do its clients, or its servers, speak TLS with whoever has this protocol?
+    pub fn has_tls(self) -> bool {
+        let named = |part| self.text().contains(part);
+        self.text() != "SSL_BRIDGE" && (named("SSL") || named("TLS") || named("QUIC") || self.text() == "DOT")
+    }
+
     /// What carries it.
     pub fn transport(self) -> Transport {
         match self {

@@ -4,6 +4,7 @@
 
 mod content_switching;
 mod more;
+mod tls;
 mod users;
 
 use steelyard_core::command::{print, read, run_line};

@@ -16,6 +16,8 @@ mod monitor_parts;
 mod protocols;
 mod references;
 mod remove;
+mod ssl_cert_key;
+mod ssl_vserver;
 mod switch;
 mod system;
 mod unbind;
@@ -36,6 +38,11 @@ use lb_group::bind_lb_group;
 use lb_vserver::{add_lb_vserver, bind_lb_vserver, set_lb_vserver};
 use monitor::{add_lb_monitor, bind_lb_monitor, set_lb_monitor};
 use remove::{rename, rm};
+use ssl_cert_key::{
+    add_ssl_cert_key, bind_ssl_cert_key, link_ssl_cert_key, set_ssl_cert_key, unlink_ssl_cert_key,
+    update_ssl_cert_key,
+};
+use ssl_vserver::{bind_ssl_vserver, set_ssl_vserver};
 use switch::switch;
 use system::{bind_system_group, bind_system_user, set_cmd_policy};
 use unbind::unbind;
@@ -105,6 +112,12 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         (Verb::Bind, Object::Service) => bind_service(config, command)?,
         (Verb::Bind, Object::ServiceGroup) => bind_service_group(config, command)?,
         (Verb::Bind, Object::CsVserver) => bind_cs_vserver(config, command)?,
+        (Verb::Add, Object::SslCertKey) => return add_ssl_cert_key(config, command),
+        (Verb::Bind, Object::SslCertKey) => bind_ssl_cert_key(config, command)?,
+        (Verb::Bind, Object::SslVserver) => return bind_ssl_vserver(config, command),
+        (Verb::Link, Object::SslCertKey) => link_ssl_cert_key(config, command)?,
+        (Verb::Unlink, Object::SslCertKey) => unlink_ssl_cert_key(config, command)?,
+        (Verb::Update, Object::SslCertKey) => update_ssl_cert_key(config, command)?,
         (Verb::Bind, Object::LbVserver) => bind_lb_vserver(config, command)?,
         (Verb::Set, _) if command.changes_nothing() => {
             return Err(Refusal::NothingToSet);
@@ -115,6 +128,8 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         (Verb::Set, Object::CsVserver) => set_cs_vserver(config, command)?,
         (Verb::Set, Object::CsPolicy) => set_cs_policy(config, command)?,
         (Verb::Set, Object::CsAction) => set_cs_action(config, command)?,
+        (Verb::Set, Object::SslCertKey) => set_ssl_cert_key(config, command)?,
+        (Verb::Set, Object::SslVserver) => return set_ssl_vserver(config, command),
         (Verb::Set, Object::LbVserver) => set_lb_vserver(config, command)?,
         (Verb::Set, Object::LbMonitor) => set_lb_monitor(config, command)?,
         (Verb::Set, Object::LbParameter) => {

@@ -5,7 +5,7 @@ use super::{Done, made, name, only_one, text};
 use crate::command::Command;
 use crate::command::refusal::{Hint, Refusal};
 use crate::command::resolve::exists;
-use crate::config::{Config, MetricBinding, MonitorCertKey};
+use crate::config::{CertKeyBinding, Config, MetricBinding};
 
 /// `bind lb monitor NAME (-metric METRIC -metricThreshold N [-metricWeight N] | -certkeyName KEY [-CA ...])`
 pub(super) fn bind_part(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
@@ -22,8 +22,8 @@ pub(super) fn bind_part(config: &mut Config, command: &Command) -> Result<Done, 
             config.lb_monitors.change(name(command), |monitor| monitor.metrics.push(part));
         }
         _ => {
-            let part = made::<MonitorCertKey>(command);
-            if monitor.cert_keys.iter().any(|other| is_same(other, &part)) {
+            let part = made::<CertKeyBinding>(command);
+            if monitor.cert_keys.iter().any(|other| other.is_same(&part)) {
                 return Err(exists("certkeyName", &part.cert_key));
             }
             config.lb_monitors.change(name(command), |monitor| monitor.cert_keys.push(part));
@@ -37,12 +37,12 @@ pub(super) fn unbind_part(config: &mut Config, command: &Command) -> Result<(), 
     changeable_of_any_type(config, name(command))?;
     let (mut gone, what) = (false, only_one(command, &PARTS)?);
     let wanted = text(command, what).unwrap_or_default();
-    let cert_key = made::<MonitorCertKey>(command);
+    let cert_key = made::<CertKeyBinding>(command);
     config.lb_monitors.change(name(command), |monitor| {
         let before = monitor.metrics.len() + monitor.cert_keys.len();
         match what {
             "metric" => monitor.metrics.retain(|metric| !metric.metric.eq_ignore_ascii_case(wanted)),
-            _ => monitor.cert_keys.retain(|other| !is_same(other, &cert_key)),
+            _ => monitor.cert_keys.retain(|other| !other.is_same(&cert_key)),
         }
         gone = monitor.metrics.len() + monitor.cert_keys.len() < before;
     });
@@ -56,11 +56,6 @@ pub(super) fn unbind_part(config: &mut Config, command: &Command) -> Result<(), 
 /// What this command binds besides, if it is about no service.
 pub(super) fn is_about_a_part(command: &Command) -> bool {
     PARTS.iter().any(|(nitro, _)| command.value(nitro).is_some())
-}
-
-/// A certificate can be bound once to show who one is and once to know others by.
-fn is_same(one: &MonitorCertKey, other: &MonitorCertKey) -> bool {
-    one.cert_key.eq_ignore_ascii_case(&other.cert_key) && one.is_ca == other.is_ca
 }
 
 /// By NITRO's name and the command line's.

@@ -5,7 +5,8 @@
 
 use crate::config::attribute::Resource;
 use crate::config::{
-    Bindable, CommandPolicyBinding, Config, CsVserver, Keyed, LbBinding, Server, ServiceType, Table,
+    Bindable, CertKeyBinding, CommandPolicyBinding, Config, CsVserver, Keyed, LbBinding, LbMonitor, Server,
+    ServiceType, SslCertKey, SslVserver, Table,
 };
 
 /// Something that uses something else.
@@ -152,6 +153,21 @@ pub(super) fn leave_groups(config: &mut Config, vserver: &str) {
     }
 }
 
+/// What uses a certificate: TLS of virtual servers, monitors, certificates that it signed.
+pub(super) fn user_of_cert_key<'c>(config: &'c Config, name: &str) -> impl Iterator<Item = User> + 'c {
+    let name = name.to_owned();
+    let bound: fn(&CertKeyBinding, &str) -> bool = |bound, name| bound.cert_key.eq_ignore_ascii_case(name);
+    let (of_vserver, of_monitor) = (name.clone(), name.clone());
+    let vservers = config.ssl_vservers.iter();
+    let vservers = vservers.filter(move |user| user.cert_keys.iter().any(|cert| bound(cert, &of_vserver)));
+    let monitors = config.lb_monitors.iter();
+    let monitors = monitors.filter(move |user| user.cert_keys.iter().any(|cert| bound(cert, &of_monitor)));
+    let signed = config.ssl_cert_keys.iter().filter(move |pair| pair.issuer.eq_ignore_ascii_case(&name));
+    let vservers = vservers.map(|user| User::new(SslVserver::OBJECT, &user.name));
+    let monitors = monitors.map(|user| User::new(LbMonitor::OBJECT, &user.name));
+    vservers.chain(monitors).chain(signed.map(|pair| User::new(SslCertKey::OBJECT, &pair.name)))
+}
+
 /// Gives a virtual server its new name in groups, where others fall back to it, and where content switching sends
 /// requests to it.
 pub(super) fn rename_vserver(config: &mut Config, old: &str, new: &str) {
@@ -165,6 +181,10 @@ pub(super) fn rename_vserver(config: &mut Config, old: &str, new: &str) {
             group.vservers.iter_mut().for_each(rename);
             rename(&mut group.master_vserver);
         });
+    }
+    if let Some(mut tls) = config.ssl_vservers.find(old).cloned() {
+        new.clone_into(&mut tls.name);
+        config.ssl_vservers.replace(old, tls);
     }
     for action in names_of(&config.cs_actions) {
         config.cs_actions.change(&action, |action| {

@@ -7,6 +7,7 @@ use super::references::{
     rename_vserver, unbind_everywhere, user_of_monitor, user_of_net_profile, user_of_server, user_of_target,
     user_of_target_vserver, users_of_vserver,
 };
+use super::ssl_cert_key::rm_ssl_cert_keys;
 use super::system::{rm_cmd_policy, rm_system_group, rm_system_user};
 use super::vservers::free_name;
 use super::{made, name, names, text};
@@ -24,6 +25,7 @@ pub(super) fn rm(config: &mut Config, command: &Command) -> Result<(), Refusal> 
         Object::CsVserver => rm_cs_vservers(config, &names(command, "name"))?,
         Object::CsPolicy => rm_cs_policy(config, name(command))?,
         Object::CsAction => rm_cs_action(config, name(command))?,
+        Object::SslCertKey => rm_ssl_cert_keys(config, command)?,
         Object::LbMonitor => rm_lb_monitor(config, command)?,
         Object::NsIp => {
             let address = made::<NsIp>(command).address;
@@ -97,6 +99,7 @@ fn rm_lb_vservers(config: &mut Config, names: &[&str]) -> Result<(), Refusal> {
     unused(config, names)?;
     for name in names {
         config.lb_vservers.remove(name);
+        config.ssl_vservers.remove(name);
         leave_groups(config, name);
     }
     Ok(())
@@ -110,6 +113,7 @@ fn rm_cs_vservers(config: &mut Config, names: &[&str]) -> Result<(), Refusal> {
     unused(config, names)?;
     for name in names {
         config.cs_vservers.remove(name);
+        config.ssl_vservers.remove(name);
     }
     Ok(())
 }

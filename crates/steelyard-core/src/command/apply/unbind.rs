@@ -6,6 +6,8 @@ use super::lb_group::unbind_lb_group;
 use super::lb_vserver::unbind_lb_vserver;
 use super::monitor_parts::{is_about_a_part, unbind_part};
 use super::references::remove_if_implicit;
+use super::ssl_cert_key::unbind_ssl_cert_key;
+use super::ssl_vserver::unbind_ssl_vserver;
 use super::system::{unbind_system_group, unbind_system_user};
 use super::{name, only_one, text};
 use crate::command::refusal::{Hint, Refusal};
@@ -27,6 +29,8 @@ pub(super) fn unbind(config: &mut Config, command: &Command) -> Result<(), Refus
         Object::ServiceGroup => unbind_service_group(config, command),
         Object::LbVserver => unbind_lb_vserver(config, command),
         Object::CsVserver => unbind_cs_vserver(config, command),
+        Object::SslCertKey => unbind_ssl_cert_key(config, command),
+        Object::SslVserver => unbind_ssl_vserver(config, command),
         Object::LbGroup => unbind_lb_group(config, command),
         Object::SystemUser => unbind_system_user(config, command),
         Object::SystemGroup => unbind_system_group(config, command),

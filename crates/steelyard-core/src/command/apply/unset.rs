@@ -4,6 +4,7 @@ use super::cs_vserver::checked_cs_vserver;
 use super::group::{MEMBER, for_members_alone, member_key};
 use super::lb_vserver::checked_vserver;
 use super::monitor::{changeable, check_monitor};
+use super::ssl_vserver::{put_ssl_vserver, ssl_vserver};
 use super::{made, name};
 use crate::command::refusal::Refusal;
 use crate::command::resolve::such;
@@ -68,6 +69,14 @@ pub(super) fn unset(config: &mut Config, command: &Command) -> Result<(), Refusa
         Object::CsAction => {
             let action = without(such(&config.cs_actions, "name", name(command))?, command);
             config.cs_actions.insert(action);
+        }
+        Object::SslCertKey => {
+            let pair = without(such(&config.ssl_cert_keys, "certkeyName", name(command))?, command);
+            config.ssl_cert_keys.insert(pair);
+        }
+        Object::SslVserver => {
+            let vserver = without(&ssl_vserver(config, command)?, command);
+            put_ssl_vserver(config, vserver);
         }
         Object::NsConfig => {
             config.ns_config = without(&config.ns_config, command);

@@ -207,12 +207,12 @@ pub(super) const TABLE: &[Row] = &[
         "dtlsProfile parameter profile logProfile",
     )
     .bound(Rank::Bindings),
+    Row::stored("ssl", TRAFFIC, Rank::Certificates, "certFile fips fipsKey hsmKey keyFile wrapkey"),
     Row::stored(
         "ssl",
         TRAFFIC,
         Rank::Parameters,
-        "caCertGroup certBundle certFile certKey certKeyBundle crl crlFile dhFile fips fipsKey hpkekey hsmKey \
-        keyFile ocspResponder wrapkey",
+        "caCertGroup certBundle certKey certKeyBundle crl crlFile dhFile hpkekey ocspResponder",
     )
     .bound(Rank::Bindings),
     Row::stored("ssl", TRAFFIC, Rank::OtherVservers, "action policy policylabel"),
@@ -376,4 +376,4 @@ pub(super) const ACTIONS: &str = "alias batch check clear cls config convert cre
     shutdown source start stop switch sync traceroute traceroute6 unalias whoami";
 
 /// Verbs that change something that is kept, beside this program's own.
-pub(super) const OTHER_VERBS: &str = "apply link renumber unlink update";
+pub(super) const OTHER_VERBS: &str = "apply renumber";

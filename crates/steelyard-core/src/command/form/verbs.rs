@@ -2,16 +2,17 @@
 
 use super::{Form, Need, add, key, rows, set};
 use crate::command::words::{
-    ANALYTICS_PROFILE, BINDING_STATE, COUNTED, DELAY, GRACEFUL, MONITORED, NAMES, NEW_NAME,
+    ANALYTICS_PROFILE, BINDING_STATE, CERT_KEYS, COUNTED, DELAY, GRACEFUL, MONITORED, NAMES, NEW_NAME,
     OBSOLETE_OF_SERVICE, OBSOLETE_OF_VSERVER, SHOWN, SORT_BY, SORT_ORDER,
 };
 use crate::command::{Object, Verb};
 use crate::config::attribute::Resource;
 use crate::config::{
-    BINDING_ORDER, BINDING_TARGET, BINDING_WEIGHT, CommandPolicyBinding, CsAction, CsDomain, CsPolicy,
-    CsTarget, CsVserver, FEATURE, GROUPED, LbGroup, LbMonitor, LbParameter, LbVserver, MODE, Member,
-    MetricBinding, MonitorBinding, MonitorCertKey, NetProfile, NsConfig, NsHostName, NsIp, NsParam,
-    NsSpParams, PolicyBinding, RESOLVE_NOW, SERVICE_IP, Server, Service, ServiceGroup, SystemCmdPolicy,
+    BINDING_ORDER, BINDING_TARGET, BINDING_WEIGHT, CIPHER, CURVE, CertKeyBinding, CommandPolicyBinding,
+    CsAction, CsDomain, CsPolicy, CsTarget, CsVserver, DELETES_FILES, FEATURE, GROUPED, ISSUER, LbGroup,
+    LbMonitor, LbParameter, LbVserver, MODE, Member, MetricBinding, MonitorBinding, NO_DOMAIN_CHECK,
+    NetProfile, NsConfig, NsHostName, NsIp, NsParam, NsSpParams, OcspResponderBinding, PolicyBinding,
+    RESOLVE_NOW, SERVICE_IP, Server, Service, ServiceGroup, SslCertKey, SslVserver, SystemCmdPolicy,
     SystemGroup, SystemParameter, SystemUser, UserBinding,
 };
 
@@ -28,6 +29,7 @@ pub(super) fn form(verb: Verb, object: Object) -> Option<Form> {
         Verb::Rename => renamed(object),
         Verb::Show => shown(object),
         Verb::Stat => counted(object),
+        Verb::Link | Verb::Unlink | Verb::Update => certified(verb, object),
     }
 }
 
@@ -47,6 +49,7 @@ fn added(object: Object) -> Option<Form> {
         Object::CsVserver => add::<CsVserver>(),
         Object::CsPolicy => add::<CsPolicy>(),
         Object::CsAction => add::<CsAction>(),
+        Object::SslCertKey => add::<SslCertKey>(),
         _ => return None,
     })
 }
@@ -79,6 +82,8 @@ fn changed(object: Object) -> Option<Form> {
         Object::CsVserver => set::<CsVserver>().options(CsDomain::rows()),
         Object::CsPolicy => set::<CsPolicy>(),
         Object::CsAction => set::<CsAction>(),
+        Object::SslCertKey => set::<SslCertKey>(),
+        Object::SslVserver => set::<SslVserver>(),
         _ => return None,
     })
 }
@@ -107,6 +112,8 @@ fn unset(object: Object) -> Option<Form> {
         Object::CsVserver => set::<CsVserver>().but(&["ipv46"]),
         Object::CsPolicy => set::<CsPolicy>(),
         Object::CsAction => key::<CsAction>().options(rows::<CsAction>(&["comment"])),
+        Object::SslCertKey => set::<SslCertKey>(),
+        Object::SslVserver => set::<SslVserver>(),
         _ => return None,
     };
     Some(form.each_by_itself())
@@ -119,6 +126,7 @@ fn removed(object: Object) -> Option<Form> {
         }
         Object::CsPolicy => key::<CsPolicy>(),
         Object::CsAction => key::<CsAction>(),
+        Object::SslCertKey => Form::default().slot(&CERT_KEYS, Need::Required).options([&DELETES_FILES]),
         Object::Service => key::<Service>(),
         Object::ServiceGroup => key::<ServiceGroup>(),
         Object::LbMonitor => typed(key::<LbMonitor>()).options(rows::<LbMonitor>(&["respcode"])),
@@ -150,7 +158,8 @@ fn bound(object: Object) -> Option<Form> {
             .options([&BINDING_STATE])
             .options(rows::<MonitorBinding>(&["weight"]))
             .options(MetricBinding::rows())
-            .options(MonitorCertKey::rows()),
+            .options(CertKeyBinding::rows())
+            .but(&["skipcaname", "snicert"]),
         Object::LbGroup => key::<LbGroup>().slot(&GROUPED, Need::Required),
         Object::SystemUser => CommandPolicyBinding::rows()
             .fold(key::<SystemUser>(), |form, row| form.slot(row, Need::Optional))
@@ -163,6 +172,12 @@ fn bound(object: Object) -> Option<Form> {
             .options(PolicyBinding::rows())
             .options(CsDomain::rows())
             .options([&ANALYTICS_PROFILE]),
+        Object::SslCertKey => key::<SslCertKey>().options(OcspResponderBinding::rows()),
+        Object::SslVserver => key::<SslVserver>()
+            .options(CertKeyBinding::rows())
+            .options([&CIPHER, &CURVE])
+            .options(PolicyBinding::rows())
+            .but(&["targetlbvserver", "bindpoint"]),
         _ => return None,
     })
 }
@@ -182,7 +197,7 @@ fn unbound(object: Object) -> Option<Form> {
         Object::LbMonitor => key::<LbMonitor>()
             .slot(&MONITORED, Need::Optional)
             .options(rows::<MetricBinding>(&["metric"]))
-            .options(rows::<MonitorCertKey>(&["certkeyname", "ca"])),
+            .options(rows::<CertKeyBinding>(&["certkeyname", "ca"])),
         Object::LbGroup => key::<LbGroup>().slot(&GROUPED, Need::Required),
         Object::SystemUser => rows::<CommandPolicyBinding>(&["policyname"])
             .fold(key::<SystemUser>(), |form, row| form.slot(row, Need::Optional))
@@ -197,6 +212,12 @@ fn unbound(object: Object) -> Option<Form> {
             .options(rows::<PolicyBinding>(&["policyname", "bindpoint", "priority"]))
             .options(rows::<CsDomain>(&["domainname"]))
             .options([&ANALYTICS_PROFILE]),
+        Object::SslCertKey => key::<SslCertKey>().options(rows::<OcspResponderBinding>(&["ocspresponder"])),
+        Object::SslVserver => key::<SslVserver>()
+            .options(CertKeyBinding::rows())
+            .options([&CIPHER, &CURVE])
+            .options(rows::<PolicyBinding>(&["policyname", "priority"]))
+            .but(&["skipcaname"]),
         _ => return None,
     })
 }
@@ -238,6 +259,17 @@ fn renamed(object: Object) -> Option<Form> {
     Some(form.slot(&NEW_NAME, Need::Required))
 }
 
+/// `link`, `unlink` and `update`, which only certificates have.
+fn certified(verb: Verb, object: Object) -> Option<Form> {
+    let form = key::<SslCertKey>();
+    let form = match verb {
+        Verb::Link => form.slot(&ISSUER, Need::Required),
+        Verb::Update => form.options(rows::<SslCertKey>(UPDATED)).options([&NO_DOMAIN_CHECK]),
+        _ => form,
+    };
+    (object == Object::SslCertKey).then_some(form)
+}
+
 fn shown(object: Object) -> Option<Form> {
     let form = match object {
         Object::Server => key::<Server>(),
@@ -254,6 +286,8 @@ fn shown(object: Object) -> Option<Form> {
         Object::CsVserver => key::<CsVserver>(),
         Object::CsPolicy => key::<CsPolicy>(),
         Object::CsAction => key::<CsAction>(),
+        Object::SslCertKey => key::<SslCertKey>(),
+        Object::SslVserver => key::<SslVserver>(),
         Object::LbParameter
         | Object::SystemParameter
         | Object::NsFeature
@@ -275,6 +309,7 @@ fn counted(object: Object) -> Option<Form> {
             .fold(key::<ServiceGroup>(), |form, row| form.slot(row, Need::Required)),
         Object::LbVserver => key::<LbVserver>().optional().options([&SORT_BY, &SORT_ORDER]),
         Object::CsVserver => key::<CsVserver>().optional(),
+        Object::SslVserver => key::<SslVserver>().optional(),
         _ => return None,
     };
     Some(form.options(&COUNTED))
@@ -298,3 +333,6 @@ fn with_password(form: Form) -> Form {
 
 /// NITRO's names of what is a member's own.
 const OF_A_MEMBER: &[&str] = &["weight", "customserverid", "hashid", "nameserver", "dbsttl", "order"];
+/// NITRO's names of what `update` changes of a certificate and its key.
+const UPDATED: &[&str] =
+    &["cert", "key", "password", "fipskey", "hsmkey", "inform", "passplain", "passcrypt"];

@@ -32,6 +32,11 @@ pub fn guards(config: &Config) -> Guards {
             names.into_iter().for_each(|name| guards.add(name, guard.clone()));
         }
     }
+    for vserver in &config.ssl_vservers {
+        if vserver.client_auth || asking.contains(&vserver.profile.to_ascii_lowercase()) {
+            guards.add(&vserver.name, Guard::ClientCertificate);
+        }
+    }
     for (rule, guard) in acl::denials(lines.0.iter().map(|line| line.words.as_slice())) {
         let hit = config.lb_vservers.iter().filter(|v| v.address().is_some_and(|a| rule.may_hit(a)));
         hit.for_each(|vserver| guards.add(&vserver.name, guard.clone()));

@@ -1,6 +1,6 @@
 //! Users, groups of them and command policies as lines. A password that was set here is in none.
 
-use super::{add, changed, head, line, shows_the_same, word};
+use super::{add, changed, each, head, line, shows_the_same, word};
 use crate::config::{CommandPolicyBinding, Config, SystemCmdPolicy, SystemUser};
 
 /// Built-in policies are there without a line; nsroot is set if anything was said of it.
@@ -38,15 +38,5 @@ pub(super) fn bindings(config: &Config, out: &mut String) {
             out.push_str(&format!(" {priority}\n"));
         }
         each("bind system group", &group.name, "partitionName", &group.partitions, out);
-    }
-}
-
-/// A line for each name that is bound by that option.
-fn each(command: &str, name: &str, option: &str, bound: &[String], out: &mut String) {
-    for other in bound {
-        head(command, name, out);
-        out.push_str(&format!(" -{option}"));
-        word(other, out);
-        out.push('\n');
     }
 }

@@ -337,7 +337,9 @@ impl Applied<'_> {
             | Object::SystemParameter
             | Object::CsVserver
             | Object::CsPolicy
-            | Object::CsAction => None,
+            | Object::CsAction
+            | Object::SslCertKey
+            | Object::SslVserver => None,
         };
         default.is_some_and(|default| default == *value)
     }
