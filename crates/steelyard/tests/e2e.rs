@@ -116,6 +116,8 @@ mod ports;
 mod program;
 #[path = "e2e/real_clients.rs"]
 mod real_clients;
+#[path = "e2e/reference.rs"]
+mod reference;
 #[path = "e2e/relaying.rs"]
 mod relaying;
 #[path = "e2e/reloading.rs"]
@@ -132,6 +134,8 @@ mod service;
 mod shortage;
 #[path = "e2e/shown.rs"]
 mod shown;
+#[path = "e2e/shown_fields.rs"]
+mod shown_fields;
 #[path = "e2e/states.rs"]
 mod states;
 #[path = "e2e/stopping.rs"]
@@ -182,6 +186,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(metrics::trials());
     trials.extend(shortage::trials());
     trials.extend(shown::trials());
+    trials.extend(shown_fields::trials());
     trials.extend(clock::trials());
     trials.extend(stopping::trials());
     trials.extend(management::trials());

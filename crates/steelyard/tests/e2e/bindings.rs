@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::place::Place;
 use crate::program::Program;
+use crate::reference::{Field, of_config};
 use crate::service::{TestService, wait_for};
 
 pub fn trials() -> Vec<Trial> {
@@ -158,36 +159,19 @@ fn what_is_bound_is_shown_as_clients_read_it() {
     assert_eq!(answer["servicegroupbindings"], json!([{"servicegroupname": "empty"}]));
 }
 
-/// Bindings of the reference: resource, and its fields with their types.
-fn reference() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
-    let mut resources: Vec<(&str, &str, Vec<_>)> = Vec::new();
-    for line in include_str!("../../src/nitro/documented.tsv").lines().filter(|line| !line.starts_with('#')) {
-        match *line.split('\t').collect::<Vec<_>>() {
-            ["", field, kind, ..] => resources.last_mut().unwrap().2.push((field, kind)),
-            [section, resource, ..] => resources.push((section, resource, Vec::new())),
-            _ => {}
-        }
-    }
-    let shown = |resource: &str| PARENTS.iter().any(|(bindings, _)| *bindings == resource);
-    let own = resources.into_iter().filter(|(section, resource, _)| *section == "config" && shown(resource));
-    own.map(|(_, resource, fields)| (resource, fields)).collect()
-}
-
 fn every_field_of_the_reference_is_there_with_its_type() {
     let place = Place::new();
     let program = bound(&place);
-    let reference = reference();
-    assert_eq!(reference.len(), PARENTS.len());
-    for (resource, fields) in reference {
-        let (_, parent) = PARENTS.iter().find(|(bindings, _)| *bindings == resource).unwrap();
+    for (resource, parent) in PARENTS {
+        let fields = of_config(resource).fields;
         let row = rows(&program, &format!("{resource}/{parent}")).swap_remove(0);
         let known: BTreeSet<&str> =
-            fields.iter().map(|(field, _)| *field).chain(BEYOND.iter().copied()).collect();
+            fields.iter().map(|field| field.name).chain(BEYOND.iter().copied()).collect();
         for (field, value) in row.as_object().unwrap() {
             assert!(known.contains(field.as_str()), "{resource}: {field} is nowhere in the reference");
             assert!(!value.is_null(), "{resource}: {field}");
         }
-        for (field, kind) in fields {
+        for Field { name: field, kind, .. } in fields {
             let value = &row[field];
             let right = match kind {
                 "String" | "Double" => value.is_string(),
@@ -196,7 +180,7 @@ fn every_field_of_the_reference_is_there_with_its_type() {
                 // Fields of release 14.1 alone, and lists of what nothing here has.
                 _ => continue,
             };
-            let left_out = NOT_SHOWN.contains(&(resource, field));
+            let left_out = NOT_SHOWN.contains(&(*resource, field));
             assert_eq!(right, !left_out, "{resource}: {field} ({kind}) is {value}");
         }
     }

@@ -42,7 +42,7 @@ impl Form {
 
     /// The row that NITRO calls `name`; a host has three names there, a server two.
     pub(super) fn row_of_nitro(&self, name: &str) -> Option<&'static Row> {
-        let of = |name: &str| self.rows().find(|row| row.nitro == name);
+        let of = |name: &str| self.rows().find(|row| row.nitro.eq_ignore_ascii_case(name));
         of(name).or_else(|| match name {
             "ip" | "ipaddress" => of("servername"),
             "domain" => of("ipaddress"),

@@ -16,7 +16,7 @@ fn monitor_row(wanted: &Wanted<'_>, monitor: &LbMonitor) -> Row {
     let lrtm = monitor.lrtm == Some(true);
     let mut row = wanted.row();
     row.attributes_but(monitor, OTHERWISE)
-        .text("action", if monitor.kind.text() == "HTTP-INLINE" { monitor.action } else { "Not applicable" })
+        .text("action", action(monitor))
         .number("lrtmconf", lrtm.into())
         .text("lrtmconfstr", if lrtm { "ENABLED" } else { "DISABLED" })
         .number("destport", monitor.dest_port.unwrap_or(0).into())
@@ -30,6 +30,14 @@ fn monitor_row(wanted: &Wanted<'_>, monitor: &LbMonitor) -> Row {
         .zeros(&["dynamicresponsetimeout", "dynamicinterval"])
         .texts("multimetrictable", ["local".to_owned()]);
     row
+}
+
+/// What follows from an answer seen in passing; of a type that sees none, what was given and is no default.
+fn action(monitor: &LbMonitor) -> &'static str {
+    match monitor.action {
+        "DOWN" if monitor.kind.text() != "HTTP-INLINE" => "Not applicable",
+        action => action,
+    }
 }
 
 /// What appliances show in another form than it is given, or although it was not.

@@ -17,7 +17,7 @@ use super::resource::{Resource, Shown, binding, looked_at, whole};
 
 /// Every one.
 pub const RESOURCES: &[Resource] = &[
-    whole("server", "name", Object::Server, Shown::List(server::server)).renamed(&[("domain", "ipaddress")]),
+    whole("server", "name", Object::Server, Shown::List(server::server)),
     whole("service", "name", Object::Service, Shown::List(service::service)).renamed(&[("ip", "servername")]),
     whole("servicegroup", "servicegroupname", Object::ServiceGroup, Shown::List(service::servicegroup)),
     whole("lbvserver", "name", Object::LbVserver, Shown::List(lbvserver::lbvserver)),
