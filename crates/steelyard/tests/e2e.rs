@@ -140,6 +140,8 @@ mod shown_fields;
 mod states;
 #[path = "e2e/stopping.rs"]
 mod stopping;
+#[path = "e2e/switching.rs"]
+mod switching;
 #[path = "e2e/tcp.rs"]
 mod tcp;
 
@@ -178,6 +180,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(states::trials());
     trials.extend(selection::trials());
     trials.extend(changing::trials());
+    trials.extend(switching::trials());
     trials.extend(saving::trials());
     trials.extend(secrets::trials());
     trials.extend(measured::trials());

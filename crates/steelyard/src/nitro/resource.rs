@@ -1,6 +1,7 @@
 //! What a resource of NITRO's is: how it is looked at, and how it is changed. The tables are in `config` and `stat`.
 
 use steelyard_core::command::Object;
+use steelyard_core::config::attribute::Resource as Attributes;
 use steelyard_core::config::{Keyed, Table};
 
 use super::documented::Section;
@@ -59,6 +60,13 @@ impl Wanted<'_> {
     /// An element of the resource with no field yet.
     pub fn row(&self) -> Row {
         Row::new(self.section, self.resource.name)
+    }
+
+    /// An element with every attribute of that object.
+    pub fn configured<T: Attributes>(&self, object: &T) -> Row {
+        let mut row = self.row();
+        row.attributes(object);
+        row
     }
 
     /// Of a table, what the path names, or all.

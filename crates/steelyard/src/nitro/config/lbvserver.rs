@@ -33,7 +33,7 @@ fn configured(row: &mut Row, vserver: &LbVserver, config: &Config) {
         .address("ipv46", vserver.ip)
         .address("ippattern", vserver.ip_pattern)
         .text("ipmask", vserver.ip_mask.map_or("*".to_owned(), |mask| mask.to_string()))
-        .text("listenpolicy", listen_policy(vserver))
+        .text("listenpolicy", listen_policy(&vserver.listen_policy))
         .number("datalength", vserver.data_length.unwrap_or(0).into())
         .number("dataoffset", vserver.data_offset.unwrap_or(0).into())
         .number("totalservices", bound(vserver, config) as u64)
@@ -79,8 +79,9 @@ fn bound(vserver: &LbVserver, config: &Config) -> usize {
     vserver.bindings.iter().map(of).sum()
 }
 
-fn listen_policy(vserver: &LbVserver) -> &str {
-    if vserver.listen_policy == "none" { "NONE" } else { &vserver.listen_policy }
+/// The expression that says which connections are a virtual server's own; none has a word of its own.
+pub fn listen_policy(expression: &str) -> &str {
+    if expression == "none" { "NONE" } else { expression }
 }
 
 /// What appliances show in another form than it is given, or although it was not.

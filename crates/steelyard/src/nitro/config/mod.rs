@@ -9,6 +9,7 @@ mod network;
 mod server;
 mod service;
 mod settings;
+mod switching;
 pub mod whole;
 
 use steelyard_core::command::Object;
@@ -32,6 +33,9 @@ pub const RESOURCES: &[Resource] = &[
     whole("nsspparams", "", Object::NsSpParams, Shown::Single(settings::nsspparams)),
     whole("nsip", "ipaddress", Object::NsIp, Shown::List(network::nsip)),
     whole("netprofile", "name", Object::NetProfile, Shown::List(network::netprofile)),
+    whole("csvserver", "name", Object::CsVserver, Shown::List(switching::csvserver)),
+    whole("cspolicy", "policyname", Object::CsPolicy, Shown::List(switching::cspolicy)),
+    whole("csaction", "name", Object::CsAction, Shown::List(switching::csaction)),
     looked_at("nsversion", "", Shown::Single(appliance::nsversion)),
     looked_at("nshardware", "", Shown::Single(appliance::nshardware)),
     looked_at("nslicense", "", Shown::Single(appliance::nslicense)),
@@ -83,6 +87,18 @@ pub const RESOURCES: &[Resource] = &[
         Shown::List(bindings::lbmonitor_metric),
     ),
     binding("lbgroup_lbvserver_binding", "name", Object::LbGroup, Shown::List(bindings::lbgroup_lbvserver)),
+    binding(
+        "csvserver_cspolicy_binding",
+        "name",
+        Object::CsVserver,
+        Shown::List(bindings::csvserver_cspolicy),
+    ),
+    binding(
+        "csvserver_lbvserver_binding",
+        "name",
+        Object::CsVserver,
+        Shown::List(bindings::csvserver_lbvserver),
+    ),
     looked_at("lbvserver_binding", "name", Shown::List(bindings::lbvserver)),
     looked_at(
         "lbvserver_servicegroupmember_binding",

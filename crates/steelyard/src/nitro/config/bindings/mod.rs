@@ -4,6 +4,7 @@
 //! only to who says `bulkbindings=yes`. The hard question: what is in an answer is configured, but its states come from
 //! the prober and from live services, which may not be there.
 
+mod cs_vserver;
 mod lb_group;
 mod lb_vserver;
 mod monitor;
@@ -26,6 +27,7 @@ use crate::nitro::resource::Wanted;
 use crate::nitro::row::Row;
 use crate::state::State;
 
+pub use cs_vserver::{csvserver_cspolicy, csvserver_lbvserver};
 pub use lb_group::lbgroup_lbvserver;
 pub use lb_vserver::{lbvserver, lbvserver_service, lbvserver_servicegroup, lbvserver_servicegroupmember};
 pub use monitor::{
