@@ -60,6 +60,8 @@ mod bad_input;
 mod bandwidth;
 #[path = "e2e/bindings.rs"]
 mod bindings;
+#[path = "e2e/bulk.rs"]
+mod bulk;
 #[path = "e2e/changing.rs"]
 mod changing;
 #[path = "e2e/check.rs"]
@@ -179,6 +181,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(exposure::trials());
     trials.extend(states::trials());
     trials.extend(selection::trials());
+    trials.extend(bulk::trials());
     trials.extend(changing::trials());
     trials.extend(switching::trials());
     trials.extend(saving::trials());

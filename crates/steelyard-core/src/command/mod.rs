@@ -4,6 +4,7 @@
 //! when it gets here, and [`apply()`] is the only code that changes a configuration.
 
 mod abbreviation;
+mod already;
 mod apply;
 mod arguments;
 mod beside;
@@ -27,6 +28,7 @@ mod refusal;
 mod resolve;
 mod seal;
 mod switched;
+mod taken;
 pub mod text;
 mod used;
 mod value;
@@ -35,6 +37,7 @@ mod vocabulary;
 mod wording;
 mod words;
 
+pub use already::is_there_already;
 pub use apply::{Done, Level, Warning, apply, clear};
 pub use guard::guards;
 pub use help::usage;
@@ -45,6 +48,7 @@ pub use read::{File, Files, Line, Outcome, Place, Reading, Refused, read, read_f
 pub use refusal::{Allowed, Hint, Refusal};
 pub use seal::{CannotSeal, Forget, Seal};
 pub use switched::Switched;
+pub use taken::{Taken, taken};
 pub use used::features_not_enabled;
 
 use crate::config::attribute::{Change, Row, Value};

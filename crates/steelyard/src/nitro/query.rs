@@ -71,8 +71,13 @@ pub fn decode(raw: &str) -> String {
 /// `+` (`spec/nitro.md` 3).
 pub fn decode_id(raw: &str) -> String {
     let once = percent_decode(raw.as_bytes());
-    let plus: Vec<u8> = once.into_iter().map(|b| if b == b'+' { b' ' } else { b }).collect();
-    String::from_utf8_lossy(&percent_decode(&plus)).into_owned()
+    String::from_utf8_lossy(&form_decode(&once)).into_owned()
+}
+
+/// A field of a form, decoded once: its bytes.
+pub fn form_decode(raw: &[u8]) -> Vec<u8> {
+    let plus: Vec<u8> = raw.iter().map(|&b| if b == b'+' { b' ' } else { b }).collect();
+    percent_decode(&plus)
 }
 
 fn percent_decode(text: &[u8]) -> Vec<u8> {

@@ -52,8 +52,7 @@ impl Reply {
 
     /// What an appliance has no status of HTTP's own for.
     pub fn netscaler_error(code: u16, message: &str) -> Reply {
-        let status = StatusCode::from_u16(599).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Reply::error(status, code.into(), message)
+        Failure::netscaler(code, message.to_owned()).into()
     }
 
     /// Something under the resource's name.
@@ -98,16 +97,64 @@ impl Reply {
         Reply::error(StatusCode::NOT_FOUND, 258, &format!("No such resource [{key}, {name}]"))
     }
 
-    /// The resource does not know that verb.
-    pub fn wrong_verb() -> Reply {
+    /// The resource knows these verbs alone.
+    pub fn wrong_verb(allowed: &str) -> Reply {
         let text = "Invalid method name. It should be either post, put, get, stat or delete";
-        Reply::error(StatusCode::METHOD_NOT_ALLOWED, 1237, text).with("allow", "GET".to_owned())
+        Reply::error(StatusCode::METHOD_NOT_ALLOWED, 1237, text).with("allow", allowed.to_owned())
+    }
+
+    /// Of many objects not all were carried out: what became of each.
+    pub fn partly(results: &[Result<(), Failure>]) -> Reply {
+        let each: Vec<Envelope<'_, ()>> = results
+            .iter()
+            .map(|result| match result {
+                Ok(()) => Envelope::bare(0, "Done", "NONE"),
+                Err(failure) => Envelope::bare(failure.code, &failure.text, "ERROR"),
+            })
+            .collect();
+        let body = Envelope {
+            code: 1243,
+            message: "Bulk operation failed",
+            severity: "ERROR",
+            more: Some((&["response"], &each)),
+        };
+        Reply { status: StatusCode::MULTI_STATUS, ..Reply::ok(&body) }
     }
 
     /// With one more header field.
     pub fn with(mut self, name: &'static str, value: String) -> Reply {
         self.headers.push((name, value));
         self
+    }
+}
+
+/// Why something is not carried out.
+pub struct Failure {
+    /// Its status.
+    pub status: StatusCode,
+    /// NITRO's code of it.
+    pub code: u32,
+    /// NITRO's text of it.
+    pub text: String,
+}
+
+impl Failure {
+    /// One that an appliance has no status of HTTP's own for.
+    pub fn netscaler(code: u16, text: String) -> Failure {
+        let status = StatusCode::from_u16(599).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Failure { status, code: code.into(), text }
+    }
+
+    /// A field that holds something of another type than its own.
+    pub fn wrong_type(field: &str) -> Failure {
+        let text = format!("Invalid JSON data type [{field}]");
+        Failure { status: StatusCode::BAD_REQUEST, code: 1234, text }
+    }
+}
+
+impl From<Failure> for Reply {
+    fn from(failure: Failure) -> Reply {
+        Reply::error(failure.status, failure.code, &failure.text)
     }
 }
 

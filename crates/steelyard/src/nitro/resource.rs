@@ -1,6 +1,6 @@
 //! What a resource of NITRO's is: how it is looked at, and how it is changed. The tables are in `config` and `stat`.
 
-use steelyard_core::command::Object;
+use steelyard_core::command::{Object, Verb, taken};
 use steelyard_core::config::attribute::Resource as Attributes;
 use steelyard_core::config::{Keyed, Table};
 
@@ -102,6 +102,22 @@ impl Resource {
     /// What its rows stand under. Of interfaces some clients read one spelling and some the other (`spec/nitro.md` 1).
     pub fn keys(&self) -> &[&'static str] {
         if self.name == "Interface" { &["Interface", "interface"] } else { std::slice::from_ref(&self.name) }
+    }
+
+    /// What it knows of HTTP's methods, as `Allow` lists them.
+    pub fn allowed(&self) -> String {
+        let takes = |verbs: &[Verb]| {
+            self.change.as_ref().is_some_and(|c| verbs.iter().any(|verb| taken(*verb, c.object).is_some()))
+        };
+        let binds = self.change.as_ref().is_some_and(|change| change.binds);
+        let of = |bound, whole: &[Verb]| if binds { takes(&[bound]) } else { takes(whole) };
+        let methods = [
+            ("GET", true),
+            ("POST", of(Verb::Bind, &[Verb::Add, Verb::Set, Verb::Enable])),
+            ("PUT", of(Verb::Bind, &[Verb::Set])),
+            ("DELETE", of(Verb::Unbind, &[Verb::Rm])),
+        ];
+        methods.iter().filter(|(_, takes)| *takes).map(|(method, _)| *method).collect::<Vec<_>>().join(", ")
     }
 
     /// The same, and some of its fields have other names in commands.

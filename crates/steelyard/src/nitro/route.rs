@@ -5,12 +5,13 @@ use hyper::StatusCode;
 use hyper::http::request::Parts;
 
 use super::body::Body;
+use super::change::{self, Asked, Sent};
 use super::documented::Section;
 use super::origin::foreign;
 use super::query::{Query, decode_id};
 use super::reply::Reply;
 use super::resource::{Resource, Wanted};
-use super::{Door, beyond, change, config, show, stat};
+use super::{Door, beyond, config, show, stat};
 use crate::explain;
 use crate::metrics;
 use crate::state::State;
@@ -27,8 +28,11 @@ pub async fn answer(head: &Parts, body: &mut Body, door: &Door) -> Reply {
     match (&head.method, &*segments) {
         (&Method::GET, ["metrics"]) => figures(&door.state).await,
         (&Method::GET, ["steelyard", "v1", "explain", name]) => decisions(name, query, &door.state),
-        (_, ["metrics"] | ["steelyard", "v1", "explain", _]) => Reply::wrong_verb(),
+        (_, ["metrics"] | ["steelyard", "v1", "explain", _]) => Reply::wrong_verb("GET"),
         (_, ["nitro", "v1", "config", ..]) if door.owner.is_none() => not_permitted(BY_THE_SOCKET),
+        (&(Method::POST | Method::PUT), ["nitro", "v1", "config"]) => {
+            old_style(query, head, body, door).await
+        }
         (method, ["nitro", "v1", half @ ("config" | "stat"), name, rest @ ..]) => {
             let (section, table, beyond) = match *half {
                 "stat" => (Section::Stat, stat::RESOURCES, beyond::STAT),
@@ -49,15 +53,38 @@ pub async fn answer(head: &Parts, body: &mut Body, door: &Door) -> Reply {
 }
 
 async fn change(wanted: Wanted<'_>, head: &Parts, body: &mut Body, door: &Door) -> Reply {
-    let (Section::Config, Some(report)) = (wanted.section, &door.owner) else { return Reply::wrong_verb() };
-    let Wanted { resource, id, query, .. } = wanted;
-    match body.whole().await {
-        Ok(body) => {
-            let asked = change::Asked { method: &head.method, resource, id, query, body: &body };
-            change::answer(&asked, &door.state, report).await
-        }
-        Err(reply) => reply,
+    let Wanted { resource, section, id, query, .. } = wanted;
+    if section == Section::Stat {
+        return Reply::wrong_verb("GET");
     }
+    let sent = match body.whole().await.and_then(|body| Sent::read(&body)) {
+        Ok(sent) => sent,
+        Err(reply) => return reply,
+    };
+    changed(Asked { method: &head.method, resource, id, query, on_error: on_error(head), sent }, door).await
+}
+
+/// `POST /nitro/v1/config/`: the body names the resource (`spec/nitro.md` 1).
+async fn old_style(query: Query<'_>, head: &Parts, body: &mut Body, door: &Door) -> Reply {
+    let sent = match body.whole().await.and_then(|body| Sent::read(&body)) {
+        Ok(sent) => sent,
+        Err(reply) => return reply,
+    };
+    let name = sent.resource().unwrap_or_default();
+    let Some(resource) = find(config::RESOURCES, name) else { return Reply::no_object(name) };
+    changed(Asked { method: &head.method, resource, id: None, query, on_error: on_error(head), sent }, door)
+        .await
+}
+
+async fn changed(asked: Asked<'_>, door: &Door) -> Reply {
+    match &door.owner {
+        Some(report) => change::answer(&asked, &door.state, report).await,
+        None => not_permitted(BY_THE_SOCKET),
+    }
+}
+
+fn on_error(head: &Parts) -> Option<&str> {
+    head.headers.get("x-nitro-onerror").and_then(|value| value.to_str().ok())
 }
 
 fn find(table: &'static [Resource], name: &str) -> Option<&'static Resource> {

@@ -1,9 +1,8 @@
-//! Changes while it runs, and what is kept of them: commands carried out on a copy of the configuration, the running
-//! configuration against the saved one, the save.
+//! The running configuration against the saved one: the save, `clear`, and what is shown of both.
 
 use std::cell::Ref;
 
-use steelyard_core::command::{self, Command, Level, Printed, Refusal, Switched, Warning};
+use steelyard_core::command::{self, Level, Printed, Switched};
 use steelyard_core::config::Config;
 
 use super::{Replaced, State};
@@ -12,30 +11,7 @@ use crate::read::Loaded;
 use crate::run::OnFailure;
 use crate::save::NotSaved;
 
-/// What became of commands that were carried out.
-pub struct Changed {
-    /// What whoever gave them should know.
-    pub warnings: Vec<Warning>,
-    /// What the operator should know, a line each.
-    pub lines: Vec<String>,
-}
-
 impl State {
-    /// Carries commands out: all of them, or none.
-    ///
-    /// # Errors
-    /// Which command the configuration does not allow, and why. Nothing has changed then.
-    pub fn carry_out(&self, mut commands: Vec<Command>) -> Result<Changed, (usize, Refusal)> {
-        let mut config = self.running.borrow().config.clone();
-        let mut warnings = Vec::new();
-        for (index, command) in commands.iter_mut().enumerate() {
-            command.seal(&self.key).map_err(|refusal| (index, refusal))?;
-            warnings
-                .extend(command::apply(&mut config, command).map_err(|refusal| (index, refusal))?.warnings);
-        }
-        Ok(Changed { warnings, lines: self.put(config, &Switched::by_commands(&commands)) })
-    }
-
     /// `clear ns config`. Returns what the operator should know, a line each.
     pub fn clear(&self, level: Level) -> Vec<String> {
         let mut config = self.running.borrow().config.clone();
@@ -43,7 +19,7 @@ impl State {
         self.put(config, &Switched::default())
     }
 
-    fn put(&self, config: Config, switched: &Switched) -> Vec<String> {
+    pub(super) fn put(&self, config: Config, switched: &Switched) -> Vec<String> {
         // An address that cannot be opened now is tried again, as at the start.
         let replaced = self.replace(config, switched, OnFailure::ServeTheRest);
         replaced.map_or_else(|lines| lines, |Replaced { lines, .. }| lines)

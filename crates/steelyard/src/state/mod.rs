@@ -7,6 +7,7 @@
 
 mod changing;
 mod counted;
+pub mod draft;
 mod probed;
 mod since;
 

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::program::Program;
 
@@ -22,6 +22,34 @@ impl Program {
         let text = String::from_utf8(answer).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text:?}"));
         (head.lines().next().unwrap().to_owned(), serde_json::from_str(body).unwrap())
+    }
+
+    /// The same with further header lines and a body that may be anything: all lines of the head, and the JSON.
+    pub fn owner_raw(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> (String, Value) {
+        let mut stream = UnixStream::connect(self.data().join("nitro.sock")).unwrap();
+        let head =
+            format!("{method} /nitro/v1/config{path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}");
+        write!(stream, "{head}Content-Length: {}\r\n\r\n", body.len()).unwrap();
+        stream.write_all(body).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer:?}"));
+        (head.to_owned(), serde_json::from_str(body).unwrap())
+    }
+
+    /// A change that is carried out.
+    pub fn done(&self, method: &str, path: &str, body: Value) {
+        let (status, answer) = self.owner(method, path, Some(&body));
+        let created = method == "POST" && !path.contains("action=");
+        let expected = if created { "HTTP/1.1 201 Created" } else { "HTTP/1.1 200 OK" };
+        let done = json!({"errorcode": 0, "message": "Done", "severity": "NONE"});
+        assert_eq!((status.as_str(), &answer), (expected, &done), "{method} {path} {body}");
+    }
+
+    /// The running configuration.
+    pub fn running(&self) -> String {
+        let (_, answer) = self.owner("GET", "nsrunningconfig", None);
+        answer["nsrunningconfig"]["response"].as_str().unwrap().to_owned()
     }
 
     /// The same, and waits for no answer.

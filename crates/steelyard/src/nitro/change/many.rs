@@ -1,0 +1,67 @@
+//! Many objects in one body: what is kept when one of them cannot be, and an answer for each (`spec/nitro.md` 7).
+
+use hyper::StatusCode;
+use serde_json::{Map, Value};
+
+use super::{Asked, Work};
+use crate::nitro::reply::{Failure, Reply};
+use crate::state::draft::Draft;
+
+/// What is done when an object is refused.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum OnError {
+    /// Those before it are kept, those behind it are not looked at.
+    Exit,
+    /// All others are kept.
+    Continue,
+    /// None is kept.
+    Rollback,
+}
+
+impl OnError {
+    /// By the header, the query, or in the old style the body.
+    ///
+    /// # Errors
+    /// It is none of them.
+    pub fn of(asked: &Asked<'_>) -> Result<OnError, Reply> {
+        let said = asked.on_error.map(str::to_owned).or_else(|| asked.parameter("onerror"));
+        match said.unwrap_or_default().trim().to_ascii_lowercase().as_str() {
+            "" | "exit" => Ok(OnError::Exit),
+            "continue" => Ok(OnError::Continue),
+            "rollback" => Ok(OnError::Rollback),
+            _ => Err(Reply::error(StatusCode::BAD_REQUEST, 1097, "Invalid argument value [onerror]")),
+        }
+    }
+}
+
+/// Does the work on each object: the answer, and whether what was done is to be kept.
+pub fn many(
+    work: &Work<'_>,
+    objects: &[Map<String, Value>],
+    on_error: OnError,
+    draft: &mut Draft<'_>,
+) -> (Reply, bool) {
+    let (mut results, mut warnings) = (Vec::new(), Vec::new());
+    for object in objects {
+        let result = work.apply(object, draft).map(|mut new| warnings.append(&mut new));
+        let failed = result.is_err();
+        results.push(result);
+        if failed && on_error != OnError::Continue {
+            break;
+        }
+    }
+    if results.iter().all(Result::is_ok) {
+        return (work.done(&warnings), true);
+    }
+    let keep = on_error != OnError::Rollback && results.iter().any(Result::is_ok);
+    if on_error == OnError::Rollback {
+        let done = results.iter_mut().filter(|result| result.is_ok());
+        done.for_each(|result| *result = Err(taken_back()));
+    }
+    (Reply::partly(&results), keep)
+}
+
+/// What is said of an object that was carried out before another one was refused.
+fn taken_back() -> Failure {
+    Failure::netscaler(1239, "NITRO command Execution failed [taken back]".to_owned())
+}

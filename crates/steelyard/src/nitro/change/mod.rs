@@ -1,0 +1,173 @@
+//! What changes a configuration: NITRO's verbs and bodies to commands (`spec/nitro.md` 3, 5, 7), and the save.
+//!
+//! Owns how NITRO's resources and names map to commands, and what becomes of many objects in one body. Never decides what
+//! a command does: that is the core's.
+
+mod given;
+mod many;
+mod refused;
+mod sent;
+mod whole;
+
+use hyper::{Method, StatusCode};
+use serde_json::{Map, Value};
+use steelyard_core::command::{Command, Object, Taken, Verb, Warning, taken};
+
+use super::query::Query;
+use super::reply::{Failure, Reply};
+use super::resource::{Change, Resource};
+use crate::report::Report;
+use crate::state::State;
+use crate::state::draft::Draft;
+use given::Given;
+use many::{OnError, many};
+use refused::refused;
+use sent::Objects;
+pub use sent::Sent;
+
+/// A request as the path, the query and the body have it.
+pub struct Asked<'r> {
+    /// Its verb.
+    pub method: &'r Method,
+    /// The resource that its path names.
+    pub resource: &'static Resource,
+    /// What of it the path names.
+    pub id: Option<&'r str>,
+    /// Its query.
+    pub query: Query<'r>,
+    /// `X-NITRO-ONERROR`.
+    pub on_error: Option<&'r str>,
+    /// Its body.
+    pub sent: Sent,
+}
+
+/// Carries a request out that changes something.
+pub async fn answer(asked: &Asked<'_>, state: &State, report: &Report) -> Reply {
+    let Some(change) = &asked.resource.change else { return Reply::wrong_verb(&asked.resource.allowed()) };
+    let action = asked.parameter("action").unwrap_or_default();
+    if change.object == Object::NsConfig && *asked.method == Method::POST {
+        match &*action {
+            "save" => return whole::save(state).await,
+            "clear" => return whole::clear(asked, state, report),
+            "diff" => return whole::diff(asked, state).await,
+            _ => {}
+        }
+    }
+    carry_out(asked, change, &action, state, report).unwrap_or_else(|reply| reply)
+}
+
+fn carry_out(
+    asked: &Asked<'_>,
+    change: &Change,
+    action: &str,
+    state: &State,
+    report: &Report,
+) -> Result<Reply, Reply> {
+    let (verb, taken) = verb(asked, change, action)?;
+    let on_error = OnError::of(asked)?;
+    let work = Work { asked, change, verb, taken };
+    let mut draft = state.draft();
+    let (reply, keep) = match asked.sent.objects(asked.resource)? {
+        Objects::Several(objects) if objects.len() > 1 => many(&work, &objects, on_error, &mut draft),
+        Objects::Several(objects) => work.one(&objects.into_iter().next().unwrap_or_default(), &mut draft),
+        Objects::One(object) => work.one(&object, &mut draft),
+    };
+    if keep {
+        draft.publish().into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
+    }
+    Ok(reply)
+}
+
+/// What is done to each object of a body.
+struct Work<'r> {
+    asked: &'r Asked<'r>,
+    change: &'r Change,
+    verb: Verb,
+    taken: Taken,
+}
+
+impl Work<'_> {
+    /// A body of one object: the answer, and whether there is a change.
+    fn one(&self, object: &Map<String, Value>, draft: &mut Draft<'_>) -> (Reply, bool) {
+        match self.apply(object, draft) {
+            Ok(warnings) => (self.done(&warnings), true),
+            Err(failure) => (failure.into(), false),
+        }
+    }
+
+    fn apply(&self, object: &Map<String, Value>, draft: &mut Draft<'_>) -> Result<Vec<Warning>, Failure> {
+        let command = self.command(object)?;
+        if self.asked.query.says_yes("idempotent") && draft.has_already(&command) {
+            return Ok(Vec::new());
+        }
+        draft.apply(command).map_err(|refusal| refused(&refusal))
+    }
+
+    fn command(&self, object: &Map<String, Value>) -> Result<Command, Failure> {
+        let mut given = Given::new(self.change, self.verb, &self.taken);
+        given.body(object)?;
+        given.arguments(&self.asked.query.pairs("args"))?;
+        if let Some(id) = self.asked.id {
+            given.path(self.asked.resource.key, id)?;
+        }
+        given.command()
+    }
+
+    /// All of it was carried out.
+    fn done(&self, warnings: &[Warning]) -> Reply {
+        match warnings.first().filter(|_| self.asked.says_yes("warning")) {
+            Some(warning) => Reply::warning(warning.code(), &warning.to_string()),
+            None if self.asked.adds() => Reply::created(),
+            None => Reply::done(),
+        }
+    }
+}
+
+impl Asked<'_> {
+    /// What the query says, or in the old style the body.
+    fn parameter(&self, name: &str) -> Option<String> {
+        self.query.get(name).or_else(|| self.sent.parameter(name).map(str::to_owned))
+    }
+
+    fn says_yes(&self, name: &str) -> bool {
+        self.parameter(name).is_some_and(|value| value.eq_ignore_ascii_case("yes"))
+    }
+
+    fn adds(&self) -> bool {
+        *self.method == Method::POST && self.parameter("action").is_none_or(|action| action.is_empty())
+    }
+}
+
+/// The verb of the command that a request stands for, and what it takes.
+fn verb(asked: &Asked<'_>, change: &Change, action: &str) -> Result<(Verb, Taken), Reply> {
+    let found = match (asked.method.as_str(), action) {
+        ("POST" | "PUT", "") if change.binds => Some(Verb::Bind),
+        ("DELETE", "") if change.binds => Some(Verb::Unbind),
+        ("POST", "") => Some(Verb::Add),
+        ("PUT", "") => Some(Verb::Set),
+        ("DELETE", "") => Some(Verb::Rm),
+        ("POST", action) => of_action(action, change.binds),
+        _ => return Err(Reply::wrong_verb(&asked.resource.allowed())),
+    };
+    let found = found.and_then(|verb| Some((verb, taken(verb, change.object)?)));
+    found.ok_or_else(|| match action {
+        "" => Reply::wrong_verb(&asked.resource.allowed()),
+        _ => Reply::error(StatusCode::BAD_REQUEST, 1240, "Invalid nitro action or operation"),
+    })
+}
+
+/// `?action=`, in any case.
+fn of_action(action: &str, binds: bool) -> Option<Verb> {
+    let verb = match &*action.to_ascii_lowercase() {
+        "rm" if binds => Verb::Unbind,
+        "rm" => Verb::Rm,
+        "bind" => Verb::Bind,
+        "unbind" => Verb::Unbind,
+        "enable" if !binds => Verb::Enable,
+        "disable" if !binds => Verb::Disable,
+        "unset" if !binds => Verb::Unset,
+        "rename" if !binds => Verb::Rename,
+        _ => return None,
+    };
+    Some(verb)
+}

@@ -1,0 +1,46 @@
+//! Changes in the making: commands carried out one after the other, then put into service together, or not at all.
+
+use steelyard_core::command::{self, Command, Refusal, Switched, Warning};
+use steelyard_core::config::Config;
+
+use super::State;
+
+/// A copy of the running configuration that commands change.
+pub struct Draft<'s> {
+    state: &'s State,
+    config: Config,
+    commands: Vec<Command>,
+}
+
+impl State {
+    /// Nothing changed yet. What is not published is forgotten.
+    pub fn draft(&self) -> Draft<'_> {
+        Draft { state: self, config: self.running.borrow().config.clone(), commands: Vec::new() }
+    }
+}
+
+impl Draft<'_> {
+    /// Carries a command out: all of it, or nothing. Returns what whoever gave it should know.
+    ///
+    /// # Errors
+    /// Why the configuration does not allow it.
+    pub fn apply(&mut self, mut command: Command) -> Result<Vec<Warning>, Refusal> {
+        command.seal(&self.state.key)?;
+        let warnings = command::apply(&mut self.config, &command)?.warnings;
+        self.commands.push(command);
+        Ok(warnings)
+    }
+
+    /// Is what the command would add there already, the same in all?
+    pub fn has_already(&mut self, command: &Command) -> bool {
+        command::is_there_already(&mut self.config, command)
+    }
+
+    /// Puts all of it into service at once. Returns what the operator should know, a line each.
+    pub fn publish(self) -> Vec<String> {
+        match self.commands.is_empty() {
+            true => Vec::new(),
+            false => self.state.put(self.config, &Switched::by_commands(&self.commands)),
+        }
+    }
+}
