@@ -22,6 +22,13 @@ pub enum Fault {
         /// Why not.
         error: io::Error,
     },
+    /// nsroot's first password cannot be taken.
+    FirstPassword {
+        /// Where it should come from.
+        from: String,
+        /// What is wrong, and what to do.
+        why: String,
+    },
     /// Reading the configuration file has ended before its end.
     Reading,
     /// The file of secrets cannot be read, or others can read it.
@@ -109,6 +116,7 @@ impl Fault {
             Fault::Unreadable { .. }
             | Fault::Secrets { .. }
             | Fault::AccessLog { .. }
+            | Fault::FirstPassword { .. }
             | Fault::ManagementBeyondLoopback(_)
             | Fault::NothingToExpose(_)
             | Fault::Url { .. } => 2,
@@ -128,6 +136,7 @@ impl fmt::Display for Fault {
             }
             Fault::Reading => f.write_str("reading the configuration file has stopped by a fault of this program; report what was printed above"),
             Fault::Secrets { path, why } => write!(f, "--secrets {}: {why}", path.display()),
+            Fault::FirstPassword { from, why } => write!(f, "{from}: {why}"),
             Fault::Refused(lines) => f.write_str(&lines.join("\n")),
             Fault::NothingToExpose(name) => {
                 write!(f, "--expose {name}: no virtual server has that name; give one as the list at the start has it")

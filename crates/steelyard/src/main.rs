@@ -6,6 +6,7 @@
 
 mod access_log;
 mod addresses;
+mod auth;
 mod check;
 mod demo;
 mod explain;
@@ -17,6 +18,7 @@ mod lab;
 mod listing;
 mod metrics;
 mod nitro;
+mod private;
 mod probe;
 mod read;
 mod reload;

@@ -13,10 +13,12 @@ use steelyard_core::config::Config;
 use steelyard_core::monitor::bound::sealed_secrets;
 use zeroize::Zeroizing;
 
+use crate::auth::without_password;
 use crate::fault::{Fault, reason};
+use crate::private::is_open_to_others;
 use crate::run::OnFailure;
 use crate::save;
-use crate::seal::{Keeper, is_open_to_others};
+use crate::seal::Keeper;
 
 /// Where a configuration comes from, and how it is to be read; the same at the start and at each reload.
 #[derive(Clone)]
@@ -82,6 +84,7 @@ impl Source {
             return Err(Fault::Refused(loaded.refused));
         }
         loaded.notes.extend(shut(&loaded.config, &self.key));
+        loaded.notes.extend(without_password(&loaded.config));
         Ok(loaded)
     }
 }

@@ -33,7 +33,11 @@ impl Hangup {
 pub async fn at_each_hangup(hangup: Option<Hangup>, state: &Rc<State>, report: &Report) {
     let Some(mut hangup) = hangup else { return std::future::pending().await };
     while hangup.signal.recv().await.is_some() {
-        if let Err(fault) = reload(&hangup.source, state, report).await {
+        let reloaded = reload(&hangup.source, state, report).await;
+        let result = reloaded.as_ref().map_or_else(refusal, Clone::clone);
+        let what = format!("reload {}", hangup.source.path.display());
+        state.auth().audit().note("owner", "SIGHUP", &what, &result);
+        if let Err(fault) = reloaded {
             report.err(refusal(&fault));
         }
     }
@@ -51,7 +55,8 @@ fn refusal(fault: &Fault) -> String {
     }
 }
 
-async fn reload(source: &Source, state: &State, report: &Report) -> Result<(), Fault> {
+/// Returns what has changed, for people.
+async fn reload(source: &Source, state: &State, report: &Report) -> Result<String, Fault> {
     let from = source.clone();
     let reading = tokio::task::spawn_blocking(move || from.load());
     let loaded = reading.await.map_err(|_| Fault::Reading)??;
@@ -65,5 +70,5 @@ async fn reload(source: &Source, state: &State, report: &Report) -> Result<(), F
         report.err(problems.join("\n"));
     }
     report.out(format!("reloaded {}: {changes}", source.path.display()));
-    Ok(())
+    Ok(changes.to_string())
 }

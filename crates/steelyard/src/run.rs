@@ -18,6 +18,8 @@ use tokio::task::{JoinHandle, LocalSet, spawn_local};
 
 use crate::access_log::{AccessLog, Output, Sink, Target};
 use crate::addresses::{self, Addresses, Vip};
+use crate::auth::audit::Audit;
+use crate::auth::{Auth, first};
 use crate::expose::Exposed;
 use crate::fault::Fault;
 use crate::listing;
@@ -39,14 +41,18 @@ pub struct RunArgs {
     /// data directory, and nothing is configured until there is one.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Directory of what the program keeps: the saved configuration, the key that secrets are sealed with, the socket
-    /// nitro.sock by which its owner changes the running configuration.
+    /// Directory of what the program keeps: the saved configuration, the key that secrets are sealed with, the audit log,
+    /// the socket nitro.sock by which its owner shows and changes the running configuration without a password.
     #[arg(long, value_name = "DIRECTORY", default_value = "./steelyard-data")]
     data: PathBuf,
     /// Secrets that the appliance had encrypted, in lines such as "set lb monitor m LDAP -password x". Nobody else may be
     /// able to read the file.
     #[arg(long, value_name = "FILE")]
     secrets: Option<PathBuf>,
+    /// A file with the password that nsroot has at the first start; nobody else may be able to read it. Without it the
+    /// environment's STEELYARD_NSROOT_PASSWORD says it, and without that one is made and shown once.
+    #[arg(long, value_name = "FILE")]
+    nsroot_password_file: Option<PathBuf>,
     /// Management address; loopback only.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9080")]
     nitro: SocketAddr,
@@ -91,6 +97,10 @@ pub struct Plan {
     pub on_failure: OnFailure,
     /// The key of its secrets.
     pub key: Keeper,
+    /// nsroot's first password, hashed.
+    pub first_password: Option<String>,
+    /// Where changes are noted down.
+    pub audit: Audit,
     /// Who gives the host the addresses.
     pub vip: Vip,
     /// Which virtual servers are opened whatever guards them.
@@ -198,6 +208,7 @@ where
             clock,
             prober: prober.clone(),
             key: plan.key,
+            auth: Auth::new(plan.first_password, plan.audit, clock)?,
             exposed: plan.exposed,
             addresses,
             placement,
@@ -206,12 +217,12 @@ where
             source: plan.source,
         },
     ));
-    spawn_local(nitro::serve(Listener::Port(listener), nitro::Door::port(&state)));
+    spawn_local(nitro::serve(Listener::Port(listener), nitro::Door::new(&state, report)));
     if let Some(data) = plan.data {
         match HostSocket::open(&data) {
             Ok((listener, socket)) => {
                 host_socket = Some(socket);
-                spawn_local(nitro::serve(Listener::Socket(listener), nitro::Door::host(&state, report)));
+                spawn_local(nitro::serve(Listener::Socket(listener), nitro::Door::new(&state, report)));
             }
             Err(line) => report.err(format!("steelyard: {line}")),
         }
@@ -254,6 +265,7 @@ where
         shortage.tell(&state, report);
     }
     drop(host_socket);
+    state.auth().audit().flush();
     ended.map(|()| Some(state))
 }
 
@@ -298,6 +310,7 @@ async fn probe_only(plan: Plan, report: &Report) -> Result<(), Fault> {
         clock,
         prober: prober.clone(),
         key: plan.key,
+        auth: Auth::new(plan.first_password, plan.audit, clock)?,
         exposed: plan.exposed,
         addresses,
         placement: Placement::default(),
@@ -349,6 +362,7 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
         report.err(said.join("\n"));
     }
     let exposed = Exposed::new(&args.expose, &loaded.config)?;
+    let (first_password, audit) = users(args, &loaded.config, report)?;
     let access_log = args.access_log.as_deref().filter(|_| !args.no_listen).map(open_log).transpose()?;
     Ok(Plan {
         config: loaded.config,
@@ -357,6 +371,8 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
         threads: args.threads.map_or_else(cores, usize::from),
         on_failure,
         key,
+        first_password,
+        audit,
         vip: args.vip.clone(),
         exposed,
         source: Some(source),
@@ -365,6 +381,17 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
         drain_seconds: args.drain_seconds,
         stage: Stage::Site,
     })
+}
+
+/// nsroot's first password and the audit log; what only probes lets nobody in.
+fn users(args: &RunArgs, config: &Config, report: &Report) -> Result<(Option<String>, Audit), Fault> {
+    if args.no_listen {
+        return Ok((None, Audit::default()));
+    }
+    let first = first::password(&args.data, config, args.nsroot_password_file.as_deref(), report)?;
+    let audit = Audit::start(&args.data, report.clone())
+        .map_err(|error| Fault::System { what: "start a thread", error })?;
+    Ok((first, audit))
 }
 
 fn open_log(path: &Path) -> Result<Output, Fault> {

@@ -94,9 +94,9 @@ impl Files {
         let (draft, waiting, place) =
             (self.draft(), self.waiting_beside(), self.ns_conf.with_file_name(BESIDE));
         if let Some(text) = beside {
-            write_whole(&waiting, text, &place)?;
+            write_whole(&waiting, text, &place, OWNERS_ALONE)?;
         }
-        write_whole(&draft, ns_conf, &self.ns_conf)?;
+        write_whole(&draft, ns_conf, &self.ns_conf, AS_BEFORE)?;
         self.flush()?;
         self.keep_copies()?;
         step(&draft, fs::rename(&draft, &self.ns_conf))?;
@@ -155,8 +155,8 @@ impl std::fmt::Display for NotSaved {
     }
 }
 
-/// A new file with these contents, on the disk, for those who might read the one that it is to replace.
-fn write_whole(path: &Path, text: &[u8], replaced: &Path) -> Result<(), NotSaved> {
+/// A new file with these contents, on the disk, for those of `whom` who might read the one that it is to replace.
+fn write_whole(path: &Path, text: &[u8], replaced: &Path, whom: u32) -> Result<(), NotSaved> {
     let write = || {
         // Left behind by a save that was killed.
         match fs::remove_file(path) {
@@ -167,7 +167,7 @@ fn write_whole(path: &Path, text: &[u8], replaced: &Path) -> Result<(), NotSaved
         if let Ok(before) = fs::metadata(replaced) {
             // Who is not root cannot give a file away; the owner is then whoever saves.
             let _ = fchown(&file, Some(before.uid()), Some(before.gid()));
-            file.set_permissions(Permissions::from_mode(before.mode() & 0o7777))?;
+            file.set_permissions(Permissions::from_mode(before.mode() & whom))?;
         }
         file.write_all(text)?;
         file.sync_all()
@@ -217,6 +217,10 @@ fn digest(ns_conf: &[u8], text: &[u8]) -> String {
     context.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Bits of a mode: whoever might before.
+const AS_BEFORE: u32 = 0o7777;
+/// The file beside has hashes of passwords.
+const OWNERS_ALONE: u32 = 0o600;
 /// The file that this program saves beside an `ns.conf`.
 const BESIDE: &str = "steelyard.conf";
 /// What a file is called until it is put into place.

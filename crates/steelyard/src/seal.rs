@@ -3,11 +3,10 @@
 //! Owns the key and the form of a sealed secret: base64 of a version, a nonce and AES-256-GCM's output, with the
 //! secret's purpose as associated data. Never writes or prints a secret. The hard question is a key that is not to be
 //! trusted: a file that others can read, or of another length, is refused, and so is every secret that needs it.
+//! Passwords of users are never opened again, so that they are hashed in place of that, and need no key.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,10 +15,12 @@ use aws_lc_rs::{hmac, rand};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use steelyard_core::command::{CannotSeal, Seal};
-use steelyard_core::config::secret::Unseal;
+use steelyard_core::config::secret::{PASSWORD_OF, Unseal};
 use zeroize::Zeroizing;
 
+use crate::auth::hash::Passwords;
 use crate::fault::reason;
+use crate::private::{self, ELSEWHERE, Unusable};
 
 /// Seals secrets with the key of a data directory. Clones have the same key.
 #[derive(Clone)]
@@ -33,6 +34,7 @@ struct Inner {
     storage: Storage,
     /// Kept once it was read or made. A failure is not kept: the operator may mend it while the program runs.
     key: Mutex<Option<Arc<Key>>>,
+    passwords: Passwords,
 }
 
 /// Does a new key outlive the program?
@@ -54,7 +56,8 @@ struct Key {
 impl Keeper {
     /// Touches nothing before the first secret.
     pub fn new(directory: &Path, storage: Storage) -> Keeper {
-        let inner = Inner { directory: directory.to_owned(), storage, key: Mutex::default() };
+        let (directory, key, passwords) = (directory.to_owned(), Mutex::default(), Passwords::default());
+        let inner = Inner { directory, storage, key, passwords };
         Keeper { inner: Arc::new(inner) }
     }
 
@@ -78,6 +81,9 @@ impl Keeper {
 
 impl Seal for Keeper {
     fn seal(&self, plain: &str, purpose: &str) -> Result<String, CannotSeal> {
+        if purpose.starts_with(PASSWORD_OF) {
+            return self.inner.passwords.hash(plain, purpose).map_err(CannotSeal);
+        }
         let key = self.inner.key().map_err(CannotSeal)?;
         key.seal(plain, purpose).ok_or_else(|| CannotSeal("the cipher failed".to_owned()))
     }
@@ -102,7 +108,7 @@ impl Inner {
         let mut bytes = Zeroizing::new([0; KEY_BYTES]);
         rand::fill(&mut *bytes).map_err(|_| "the system gives no random numbers".to_owned())?;
         if self.storage == Storage::Disk {
-            let written = write_key(&self.directory, &bytes);
+            let written = private::put(&self.directory, KEY_FILE, &*bytes);
             written.map_err(|error| format!("{}: {}; {ELSEWHERE}", self.path().display(), reason(&error)))?;
             // Another process may have been first: its key is the one.
             if let Some(key) = self.existing_key()? {
@@ -122,8 +128,8 @@ impl Inner {
         }
         match read_key(&self.path()) {
             Ok(bytes) => self.keep(&bytes).map(Some),
-            Err(KeyFault::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(fault) => Err(format!("{}: {}", self.path().display(), fault.text())),
+            Err(Unusable::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(unusable) => Err(format!("{}: {unusable}", self.path().display())),
         }
     }
 
@@ -186,78 +192,15 @@ fn associated(purpose: &str) -> Aad<String> {
     Aad::from(format!("steelyard\0{purpose}"))
 }
 
-/// Why a key file is not used.
-enum KeyFault {
-    Io(io::Error),
-    NoFile,
-    Readable(u32),
-    Length,
+fn read_key(path: &Path) -> Result<Zeroizing<[u8; KEY_BYTES]>, Unusable> {
+    let bytes = private::read(path, KEY_BYTES)?;
+    <[u8; KEY_BYTES]>::try_from(bytes.as_slice()).map(Zeroizing::new).map_err(|_| {
+        Unusable::Other(format!(
+            "not {KEY_BYTES} bytes long; put back the file that sealed your secrets, or take it away"
+        ))
+    })
 }
 
-impl KeyFault {
-    fn text(&self) -> String {
-        match self {
-            KeyFault::Io(error) => format!("{}; {ELSEWHERE}", reason(error)),
-            KeyFault::NoFile => format!("not a file; {ELSEWHERE}"),
-            KeyFault::Readable(mode) => {
-                format!("others may read it (mode {mode:03o}); if nobody has, chmod 600 it")
-            }
-            KeyFault::Length => {
-                format!(
-                    "not {KEY_BYTES} bytes long; put back the file that sealed your secrets, or take it away"
-                )
-            }
-        }
-    }
-}
-
-fn read_key(path: &Path) -> Result<Zeroizing<[u8; KEY_BYTES]>, KeyFault> {
-    // A pipe in its place must not hold the program up.
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(KeyFault::Io)?;
-    let metadata = file.metadata().map_err(KeyFault::Io)?;
-    if !metadata.is_file() {
-        return Err(KeyFault::NoFile);
-    }
-    if is_open_to_others(&metadata) {
-        return Err(KeyFault::Readable(metadata.mode() & 0o777));
-    }
-    let mut bytes = Zeroizing::new(Vec::with_capacity(KEY_BYTES + 1));
-    file.take(KEY_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(KeyFault::Io)?;
-    let key = <[u8; KEY_BYTES]>::try_from(bytes.as_slice()).map_err(|_| KeyFault::Length)?;
-    Ok(Zeroizing::new(key))
-}
-
-/// May the group or anybody else read or write it?
-pub fn is_open_to_others(metadata: &fs::Metadata) -> bool {
-    metadata.mode() & 0o066 != 0
-}
-
-/// Puts a whole key file into place, or none; one that is there stays.
-fn write_key(directory: &Path, key: &[u8; KEY_BYTES]) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-    let draft = directory.join(format!("{KEY_FILE}.{}", std::process::id()));
-    let written = write_draft(&draft, key).and_then(|()| fs::hard_link(&draft, directory.join(KEY_FILE)));
-    let removed = fs::remove_file(&draft);
-    match written {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        other => other.and(removed)?,
-    }
-    File::open(directory)?.sync_all()
-}
-
-fn write_draft(draft: &Path, key: &[u8; KEY_BYTES]) -> io::Result<()> {
-    // Left behind by a process of the same number that was killed.
-    match fs::remove_file(draft) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(draft)?;
-    file.write_all(key)?;
-    file.sync_all()
-}
-
-const ELSEWHERE: &str = "name another directory with --data";
 const KEY_FILE: &str = "seal.key";
 /// Of AES-256.
 const KEY_BYTES: usize = 32;
@@ -268,7 +211,8 @@ const MOST_KNOWN: usize = 65_536;
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     use super::*;
 
@@ -386,9 +330,9 @@ mod tests {
     #[test]
     fn whoever_comes_second_takes_the_key_of_the_first() {
         let directory = Directory::new("second");
-        write_key(&directory.0, &[1; KEY_BYTES]).unwrap();
+        private::put(&directory.0, KEY_FILE, &[1; KEY_BYTES]).unwrap();
         let sealed = directory.keeper().seal("hunter2", "p").unwrap();
-        assert!(write_key(&directory.0, &[2; KEY_BYTES]).is_ok());
+        assert!(private::put(&directory.0, KEY_FILE, &[2; KEY_BYTES]).is_ok());
         assert!(directory.keeper().opens(&sealed, "p"));
     }
 }

@@ -37,6 +37,17 @@ impl Default for Wall {
 }
 
 impl Date {
+    /// What the wall clock shows.
+    pub fn now() -> Date {
+        Date(SystemTime::now())
+    }
+
+    /// As RFC 3339 has it, in UTC: `2017-05-08T19:29:48Z`.
+    pub fn standard(self) -> String {
+        let at = Timestamp::try_from(self.0).unwrap_or(Timestamp::UNIX_EPOCH);
+        at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    }
+
     /// When a file was written last, as far as that can be told.
     pub fn of_file(path: &Path) -> Option<Date> {
         std::fs::metadata(path).and_then(|file| file.modified()).ok().map(Date)
@@ -75,6 +86,7 @@ mod tests {
     fn dates_are_those_of_ctime() {
         let date = Date(UNIX_EPOCH + Duration::from_millis(1_494_271_788_945));
         assert_eq!(date.text(), "Mon May  8 19:29:48 2017");
+        assert_eq!(date.standard(), "2017-05-08T19:29:48Z");
         assert_eq!((date.seconds(), date.milliseconds()), (1_494_271_788, 945));
     }
 

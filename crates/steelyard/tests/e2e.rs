@@ -29,8 +29,8 @@
 //! - [`network`]: hosts in network namespaces on one wire, for what loopback cannot show; a test runs any of the above
 //!   inside one.
 //! - [`explain`]: recorded decisions, each read once more by the documented rule.
-//! - [`program`]: start with services or with a whole ns.conf, lines that it prints, NITRO, memory, signals, its end; or
-//!   run any command line to its end. When a test fails, what the program wrote is printed.
+//! - [`program`]: start with services or with a whole ns.conf, lines that it prints, memory, signals, its end; or run any
+//!   command line to its end. [`asked`]: what NITRO tells nsroot. When a test fails, what the program wrote is printed.
 //!
 //! Expected values come from the documents, never from the output. Waits are for conditions and bounded; no upper
 //! bound is ever put on a measured time. `cargo test -p steelyard --test e2e -- NAME` runs one.
@@ -54,6 +54,8 @@ mod accounting;
 mod addresses;
 #[path = "e2e/appliance.rs"]
 mod appliance;
+#[path = "e2e/asked.rs"]
+mod asked;
 #[path = "e2e/bad_input.rs"]
 mod bad_input;
 #[path = "e2e/bandwidth.rs"]
@@ -110,6 +112,8 @@ mod monitors;
 mod network;
 #[path = "e2e/owner.rs"]
 mod owner;
+#[path = "e2e/passwords.rs"]
+mod passwords;
 #[path = "e2e/place.rs"]
 mod place;
 #[path = "e2e/ports.rs"]
@@ -149,6 +153,8 @@ mod tcp;
 
 #[path = "e2e/told.rs"]
 mod told;
+#[path = "e2e/users.rs"]
+mod users;
 
 #[path = "../../../ci/corpus.rs"]
 mod corpus;
@@ -186,6 +192,8 @@ fn main() -> std::process::ExitCode {
     trials.extend(switching::trials());
     trials.extend(saving::trials());
     trials.extend(secrets::trials());
+    trials.extend(users::trials());
+    trials.extend(passwords::trials());
     trials.extend(measured::trials());
     trials.extend(choosing::trials());
     trials.extend(monitors::trials());

@@ -71,6 +71,8 @@ impl Refusal {
             Refusal::TooManyCodes => 2130,
             Refusal::CannotSeal { .. } | Refusal::BuiltIn { .. } => 257,
             Refusal::InvalidExpression { .. } => 1137,
+            Refusal::PasswordTooShort { .. } => 1107,
+            Refusal::PasswordWeak { .. } => 1076,
             Refusal::SealedLineMissing => 1093,
             Refusal::SecretGiven { .. } => 273,
             Refusal::NoSecret { .. } => 1090,
@@ -116,6 +118,8 @@ impl Refusal {
             | Refusal::NotBound { argument, .. }
             | Refusal::InUse { argument, .. }
             | Refusal::BuiltIn { argument, .. }
+            | Refusal::PasswordTooShort { argument, .. }
+            | Refusal::PasswordWeak { argument }
             | Refusal::InvalidExpression { argument, .. }
             | Refusal::TargetInUse { argument, .. }
             | Refusal::NotTheDefault { argument, .. }

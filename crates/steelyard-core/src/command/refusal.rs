@@ -313,6 +313,18 @@ pub enum Refusal {
         /// Why not.
         why: String,
     },
+    /// 1107: a password with fewer characters than the configuration asks for.
+    PasswordTooShort {
+        /// The argument that gave it.
+        argument: &'static str,
+        /// The fewest.
+        min: u32,
+    },
+    /// 1076: a password that lacks a kind of character.
+    PasswordWeak {
+        /// The argument that gave it.
+        argument: &'static str,
+    },
     /// 315: something uses what was to be removed.
     InUse {
         /// The argument that named it.

@@ -4,10 +4,10 @@
 //! Owns no key and no cryptography: whoever has them is a [`Seal`]. The hard question is which words belong to a secret:
 //! its value, and the flags by which an appliance says how it encrypted that (`spec/cli.md` 6).
 
-use super::Command;
 use super::refusal::Refusal;
+use super::{Command, Object};
 use crate::config::attribute::Value;
-use crate::config::secret::{MASK, Plain, Secret, purpose};
+use crate::config::secret::{MASK, PASSWORD_OF, Plain, Secret, purpose};
 
 /// Who can encrypt a secret so that the same program, later, and nobody else can read it.
 pub trait Seal {
@@ -42,15 +42,26 @@ impl Command {
     /// [`Refusal::CannotSeal`].
     pub fn seal(&mut self, seal: &dyn Seal) -> Result<(), Refusal> {
         let object = self.object;
+        let password_of = self.password_of();
         for argument in &mut self.arguments {
             if let Value::Secret(Secret::Plain(plain)) = &argument.value {
-                let purpose = purpose(object.text(), argument.row);
+                let purpose = password_of.clone().unwrap_or_else(|| purpose(object.text(), argument.row));
                 let refuse = |CannotSeal(why)| Refusal::CannotSeal { argument: Some(argument.row.cli), why };
                 let sealed = seal.seal(plain.text(), &purpose).map_err(refuse)?;
                 argument.value = Value::Secret(Secret::Sealed(sealed));
             }
         }
         Ok(())
+    }
+
+    /// Whose password a secret of this command is.
+    fn password_of(&self) -> Option<String> {
+        match (self.object, self.value("username")) {
+            (Object::SystemUser, Some(Value::Text(name))) => {
+                Some(format!("{PASSWORD_OF}{}", name.to_ascii_lowercase()))
+            }
+            _ => None,
+        }
     }
 
     /// The first argument that is a plain secret still.
@@ -124,7 +135,6 @@ const ALONE: &[&str] = &["kek"];
 
 #[cfg(test)]
 mod tests {
-    use super::super::Object;
     use super::super::{Argument, Verb, apply};
     use super::*;
     use crate::config::Config;

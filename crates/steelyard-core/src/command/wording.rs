@@ -176,6 +176,8 @@ impl Refusal {
             }
             Refusal::BuiltIn { .. } => "it is there from the start and stays as it is".to_owned(),
             Refusal::InvalidExpression { why, .. } => quoted(why),
+            Refusal::PasswordTooShort { min, .. } => format!("it needs {min} characters"),
+            Refusal::PasswordWeak { .. } => "-strongPassword of system parameter asks for that".to_owned(),
             Refusal::BoundToVserver { vserver, .. } => {
                 format!(
                     "unbind it from {}, or set lb parameter -AllowBoundSvcRemoval ENABLED",
@@ -313,7 +315,12 @@ const TEXTS: &[(u16, &str)] = &[
     (1097, "Invalid argument value"),
     (1099, "Ambiguous argument name"),
     (1105, "Ambiguous argument value"),
+    (
+        1076,
+        "Invalid password. Password must contain atleast one lower case character, one upper case character, one numeric character and one special character when strong password is enabled.",
+    ),
     (1106, "String length exceeds maximum"),
+    (1107, "String too short"),
     (1108, "Integer value exceeds maximum"),
     (1109, "Integer value below minimum"),
     (1110, "Invalid IP address"),

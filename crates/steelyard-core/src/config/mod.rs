@@ -65,7 +65,8 @@ pub use service_type::{ServiceType, Transport};
 pub use ssl_cert_key::{CertKeyBinding, OcspResponderBinding, SslCertKey};
 pub use ssl_vserver::{Choice, SslVserver};
 pub use system::{
-    CommandPolicyBinding, NSROOT, SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser, UserBinding,
+    CommandPolicyBinding, CommandSpec, HashForm, ImportedHash, NSROOT, Permission, Permissions,
+    SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser, UserBinding,
 };
 pub(crate) use table::Undoable;
 pub use table::{Keyed, Table};

@@ -95,6 +95,10 @@ pub fn purpose(object: &str, row: &Row) -> String {
     format!("{object}/{}", row.nitro)
 }
 
+/// Begins the purpose of a user's password; the user's name follows, in small letters, since no two users share a hash.
+/// Nobody needs to read a password again: whoever seals for this purpose may hash it.
+pub const PASSWORD_OF: &str = "system user/password/";
+
 /// What stands where a secret was.
 pub const MASK: &str = "********";
 

@@ -118,7 +118,7 @@ pub fn dependencies(repository: &Repository) -> Vec<Fault> {
 
 const CORE_MANIFEST: &str = "crates/steelyard-core/Cargo.toml";
 
-/// Where wall time may be read: the access log and NITRO show it, `run` makes a seed of it.
+/// Where wall time may be read: the access log, the audit log and NITRO show it, `run` makes a seed of it.
 const WALL_TIME: [&str; 3] =
     ["crates/steelyard/src/access_log/", "crates/steelyard/src/wall.rs", "crates/steelyard/src/run.rs"];
 

@@ -8,8 +8,9 @@ use steelyard_core::command::read;
 use steelyard_core::config::attribute::{Effect, Resource};
 use steelyard_core::config::guard::Guards;
 use steelyard_core::config::{
-    LbGroup, LbMonitor, LbParameter, LbVserver, Member, MonitorBinding, NetProfile, NsConfig, NsHostName,
-    NsIp, NsParam, NsSpParams, Server, Service, ServiceGroup,
+    CommandPolicyBinding, LbGroup, LbMonitor, LbParameter, LbVserver, Member, MonitorBinding, NetProfile,
+    NsConfig, NsHostName, NsIp, NsParam, NsSpParams, Server, Service, ServiceGroup, SystemCmdPolicy,
+    SystemGroup, SystemParameter, SystemUser, UserBinding,
 };
 use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::Time;
@@ -32,6 +33,12 @@ fn every_option_that_acts_has_a_test_in_which_it_does() {
     add::<NsHostName>("ns hostName", &mut acting);
     add::<NsParam>("ns param", &mut acting);
     add::<NsSpParams>("ns spParams", &mut acting);
+    add::<SystemUser>("system user", &mut acting);
+    add::<SystemGroup>("system group", &mut acting);
+    add::<SystemCmdPolicy>("system cmdPolicy", &mut acting);
+    add::<SystemParameter>("system parameter", &mut acting);
+    add::<CommandPolicyBinding>("command policy binding", &mut acting);
+    add::<UserBinding>("user binding", &mut acting);
     let proved: BTreeMap<String, &str> = PROOFS
         .iter()
         .flat_map(|(object, options, test)| options.split(' ').map(move |o| (format!("{object} {o}"), *test)))
@@ -201,5 +208,29 @@ const PROOFS: &[(&str, &str, &str)] = &[
     ("service", "netProfile", "a_net_profile_wins_over_the_snip"),
     ("serviceGroup", "netProfile", "a_net_profile_wins_over_the_snip"),
     ("lb vserver", "netProfile", "a_net_profile_wins_over_the_snip"),
+    ("system user", "userName", "built_in_and_own_policies_say_who_may_do_what"),
+    ("system user", "password", "hashes_of_appliances_let_their_users_in"),
+    ("system user", "timeout", "the_time_of_a_session_is_said_by_the_login_the_user_a_group_or_all"),
+    ("system user", "maxsession", "a_user_has_no_more_sessions_than_the_configuration_says"),
+    ("system user", "allowedManagementInterface", "a_user_may_be_kept_to_the_command_line"),
+    ("system group", "groupName", "built_in_and_own_policies_say_who_may_do_what"),
+    ("system group", "timeout", "the_time_of_a_session_is_said_by_the_login_the_user_a_group_or_all"),
+    ("system group", "allowedManagementInterface", "a_user_may_be_kept_to_the_command_line"),
+    ("system cmdPolicy", "policyName action cmdSpec", "built_in_and_own_policies_say_who_may_do_what"),
+    ("command policy binding", "policyName", "built_in_and_own_policies_say_who_may_do_what"),
+    (
+        "command policy binding",
+        "priority",
+        "the_smallest_priority_is_asked_first_and_of_one_priority_the_users_own",
+    ),
+    ("user binding", "userName", "built_in_and_own_policies_say_who_may_do_what"),
+    (
+        "system parameter",
+        "timeout restrictedTimeout",
+        "the_time_of_a_session_is_said_by_the_login_the_user_a_group_or_all",
+    ),
+    ("system parameter", "minpasswordlen strongPassword", "a_new_password_is_as_the_configuration_asks"),
+    ("system parameter", "basicAuth", "a_session_is_known_by_whatever_field_brings_it"),
+    ("system parameter", "maxsessionperuser", "a_user_has_no_more_sessions_than_the_configuration_says"),
     ("lb group", "name", "a_new_name_is_used_everywhere_and_keeps_its_place"),
 ];

@@ -126,6 +126,7 @@ fn allowed(line: &str) -> &'static [Verdict] {
         ("ns", "mode") => ("mode", 3),
         ("ns", "ip" | "ip6" | "config" | "hostname") => return HOST,
         ("ns", "param") => ("param", 3),
+        ("system", "user" | "group" | "cmdpolicy" | "parameter") => ("users", 3),
         ("vserver", _) => ("lb vserver", 2),
         (object, _) => (object, 2),
     };
@@ -141,6 +142,7 @@ fn allowed(line: &str) -> &'static [Verdict] {
             "lb vserver" | "service" | "servicegroup" | "lb monitor" | "monitor" | "lb group",
         ) => OWN,
         ("add" | "set", "server" | "netprofile" | "lb parameter" | "param") => OWN,
+        ("add" | "set" | "bind", "users") => OWN,
         ("enable" | "disable", "feature" | "mode") => OWN,
         (
             "rm" | "unset" | "unbind" | "enable" | "disable" | "rename",

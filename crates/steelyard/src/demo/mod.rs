@@ -17,6 +17,8 @@ use steelyard_core::service::Service;
 use steelyard_core::vserver::VirtualServer;
 
 use crate::addresses::Vip;
+use crate::auth::audit::Audit;
+use crate::auth::first;
 use crate::explain;
 use crate::expose::Exposed;
 use crate::fault::Fault;
@@ -64,6 +66,7 @@ fn demonstrate(args: &DemoArgs, report: &Report) -> Result<(), Fault> {
     report.out("");
     let loaded = read::configuration(Path::new("demo"), text.as_bytes(), false);
     loaded.refused.into_iter().for_each(|line| report.err(line));
+    let (password, hash) = first::for_now()?;
     let plan = Plan {
         config: loaded.config,
         origin: "the configuration above".to_owned(),
@@ -71,6 +74,8 @@ fn demonstrate(args: &DemoArgs, report: &Report) -> Result<(), Fault> {
         threads: 1,
         on_failure: OnFailure::Exit,
         key: Keeper::in_memory(),
+        first_password: Some(hash),
+        audit: Audit::default(),
         vip: Vip::Host,
         exposed: Exposed::default(),
         source: None,
@@ -85,6 +90,7 @@ fn demonstrate(args: &DemoArgs, report: &Report) -> Result<(), Fault> {
     let seconds = args.seconds.map(u64::from);
     let state = on_control_thread(serve(plan, report, |state| async move {
         report.out(format!("try it:     curl http://{vserver}/"));
+        report.out(format!("management: curl -H X-NITRO-USER:nsroot -H X-NITRO-PASS:{password} http://{nitro}/nitro/v1/stat/lbvserver"));
         companions.begin_load();
         progress(&state, report, seconds).await;
         drop(companions);

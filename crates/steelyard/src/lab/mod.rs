@@ -17,6 +17,8 @@ use steelyard_core::config::ServiceType;
 use steelyard_core::vserver::VirtualServer;
 
 use crate::addresses::Vip;
+use crate::auth::audit::Audit;
+use crate::auth::first;
 use crate::expose::Exposed;
 use crate::fault::Fault;
 use crate::listing::quoted;
@@ -76,6 +78,7 @@ fn rehearse(args: &LabArgs, report: &Report) -> Result<(), Fault> {
     let origin = args.file.display().to_string();
     let banner = banner(&origin, &site, &loaded.assumed, loaded.refused.len());
     let told = Rc::clone(&site);
+    let (password, hash) = first::for_now()?;
     let plan = Plan {
         config,
         origin,
@@ -83,6 +86,8 @@ fn rehearse(args: &LabArgs, report: &Report) -> Result<(), Fault> {
         threads: 1,
         on_failure: OnFailure::ServeTheRest,
         key,
+        first_password: Some(hash),
+        audit: Audit::default(),
         vip: Vip::Host,
         exposed: Exposed::All,
         source: None,
@@ -91,7 +96,9 @@ fn rehearse(args: &LabArgs, report: &Report) -> Result<(), Fault> {
         drain_seconds: DRAIN_SECONDS,
         stage: Stage::Lab {
             placement,
-            listing: Box::new(move |state, management| listing(&banner, &told, state, management)),
+            listing: Box::new(move |state, management| {
+                listing(&banner, &told, state, (management, &password))
+            }),
         },
     };
     let answering: Vec<Answering> = site.services.iter().map(Answering::from).collect();
@@ -128,7 +135,12 @@ fn banner(origin: &str, site: &Site, assumed: &[&str], refused: usize) -> Vec<St
     lines
 }
 
-fn listing(banner: &[String], site: &Site, state: &State, management: SocketAddr) -> Vec<String> {
+fn listing(
+    banner: &[String],
+    site: &Site,
+    state: &State,
+    (management, password): (SocketAddr, &str),
+) -> Vec<String> {
     let mut lines = banner.to_vec();
     let live: BTreeMap<String, _> =
         state.vservers().into_iter().map(|v| (v.name.to_ascii_lowercase(), v)).collect();
@@ -142,7 +154,7 @@ fn listing(banner: &[String], site: &Site, state: &State, management: SocketAddr
         lines.extend(site.not_served.iter().map(not_served_line));
     }
     lines.push(String::new());
-    lines.push(format!("management: http://{management}/nitro/v1/stat/lbvserver"));
+    lines.push(format!("management: curl -H X-NITRO-USER:nsroot -H X-NITRO-PASS:{password} http://{management}/nitro/v1/stat/lbvserver"));
     if let Some(first) = site.served.first() {
         lines.push(format!(
             "decisions:  steelyard explain {} --nitro http://{management}",

@@ -22,11 +22,23 @@ impl Body {
     /// # Errors
     /// It is too large, or does not come.
     pub async fn whole(&mut self) -> Result<Bytes, Reply> {
+        self.at_most(MAX_BODY).await
+    }
+
+    /// The same of somebody who is not known yet.
+    ///
+    /// # Errors
+    /// It is too large, or does not come.
+    pub async fn small(&mut self) -> Result<Bytes, Reply> {
+        self.at_most(MAX_SMALL).await
+    }
+
+    async fn at_most(&mut self, most: usize) -> Result<Bytes, Reply> {
         let Some(body) = self.0.take() else { return Ok(Bytes::new()) };
-        let reading = Limited::new(body, MAX_BODY).collect();
+        let reading = Limited::new(body, most).collect();
         match tokio::time::timeout(BODY_TIMEOUT, reading).await {
             Ok(Ok(body)) => Ok(body.to_bytes()),
-            Ok(Err(_)) => Err(unreadable(&format!("at most {} MiB", MAX_BODY >> 20))),
+            Ok(Err(_)) => Err(unreadable(&format!("at most {} KiB", most >> 10))),
             Err(_) => Err(unreadable("it does not end")),
         }
     }
@@ -45,4 +57,6 @@ fn unreadable(why: &str) -> Reply {
 
 /// More than a configuration's largest list in one body.
 const MAX_BODY: usize = 16 << 20;
+/// A login has a name and a password.
+const MAX_SMALL: usize = 64 << 10;
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);

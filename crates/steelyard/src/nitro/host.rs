@@ -56,10 +56,11 @@ fn bind(data: &Path, path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Is it this program's own user at the other end, or root?
-pub fn is_owner(stream: &UnixStream) -> bool {
+/// Who is at the other end, if that is this program's own user or root.
+pub fn owner(stream: &UnixStream) -> Option<u32> {
     let own = geteuid();
-    stream.peer_cred().is_ok_and(|peer| peer.uid() == 0 || peer.uid() == own.as_raw())
+    let uid = stream.peer_cred().ok()?.uid();
+    (uid == 0 || uid == own.as_raw()).then_some(uid)
 }
 
 const NAME: &str = "nitro.sock";

@@ -1,9 +1,9 @@
 //! The management doors: NITRO, the decisions behind `steelyard explain`, and `/metrics`.
 //!
 //! Owns connections: their number, their limits and what of an answer goes on the wire. `route` says who answers: `show`
-//! looks (`config` and `stat` have the tables of resources), `change` changes. There are no users yet, hence three
-//! guards: only a loopback address is served, a request that a foreign web page had a browser make is refused, and the
-//! configuration is shown and changed by the socket in the data directory alone, which only its owner can reach.
+//! looks (`config` and `stat` have the tables of resources), `change` changes, `session` knows who asks. Only a loopback
+//! address is served, and a request that a foreign web page had a browser make is refused. By the socket in the data
+//! directory its owner comes in without a password.
 
 mod beyond;
 mod body;
@@ -19,6 +19,7 @@ mod reply;
 mod resource;
 mod route;
 mod row;
+mod session;
 mod show;
 mod since;
 mod stat;
@@ -44,6 +45,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_local;
 
+use crate::auth::Source;
 use crate::report::Report;
 use crate::state::State;
 use body::Body;
@@ -69,19 +71,14 @@ pub enum Listener {
 #[derive(Clone)]
 pub struct Door {
     state: Rc<State>,
-    /// Where is told what changes lead to; only the program's owner has this.
-    owner: Option<Report>,
+    /// Where is told what changes lead to.
+    report: Report,
 }
 
 impl Door {
-    /// For anybody on this host.
-    pub fn port(state: &Rc<State>) -> Door {
-        Door { state: Rc::clone(state), owner: None }
-    }
-
-    /// For the program's owner.
-    pub fn host(state: &Rc<State>, report: &Report) -> Door {
-        Door { state: Rc::clone(state), owner: Some(report.clone()) }
+    /// To that state.
+    pub fn new(state: &Rc<State>, report: &Report) -> Door {
+        Door { state: Rc::clone(state), report: report.clone() }
     }
 }
 
@@ -91,12 +88,12 @@ pub async fn serve(listener: Listener, door: Door) {
     loop {
         let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
         let accepted = match &listener {
-            Listener::Port(listener) => {
-                listener.accept().await.map(|(stream, _)| spawn(stream, &door, permit))
-            }
+            Listener::Port(listener) => listener.accept().await.map(|(stream, peer)| {
+                spawn(stream, &door, Source::Address(peer.ip()), permit);
+            }),
             Listener::Socket(listener) => listener.accept().await.map(|(stream, _)| {
-                if host::is_owner(&stream) {
-                    spawn(stream, &door, permit);
+                if let Some(uid) = host::owner(&stream) {
+                    spawn(stream, &door, Source::Owner { uid }, permit);
                 }
             }),
         };
@@ -107,18 +104,23 @@ pub async fn serve(listener: Listener, door: Door) {
     }
 }
 
-fn spawn(stream: impl AsyncRead + AsyncWrite + Unpin + 'static, door: &Door, permit: OwnedSemaphorePermit) {
+fn spawn(
+    stream: impl AsyncRead + AsyncWrite + Unpin + 'static,
+    door: &Door,
+    source: Source,
+    permit: OwnedSemaphorePermit,
+) {
     let door = door.clone();
     spawn_local(async move {
         let _permit = permit;
-        converse(stream, door).await;
+        converse(stream, door, source).await;
     });
 }
 
-async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin, door: Door) {
+async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin, door: Door, source: Source) {
     let answer = service_fn(move |request: Request<Incoming>| {
         let door = door.clone();
-        async move { Ok::<_, Infallible>(respond(request, &door).await) }
+        async move { Ok::<_, Infallible>(respond(request, &door, source).await) }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -129,10 +131,10 @@ async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin, door: Door) {
     let _ = tokio::time::timeout(CONNECTION_TIME, served).await;
 }
 
-async fn respond(request: Request<Incoming>, door: &Door) -> Response<Full<Bytes>> {
+async fn respond(request: Request<Incoming>, door: &Door, source: Source) -> Response<Full<Bytes>> {
     let (head, body) = request.into_parts();
     let mut body = Body::new(body);
-    let reply = route::answer(&head, &mut body, door).await;
+    let reply = route::answer(&head, &mut body, door, source).await;
     written(reply, body.is_unread())
 }
 

@@ -9,9 +9,16 @@ use hyper::http::request::Parts;
 /// to loopback shows in Host.
 pub fn foreign(head: &Parts, by_socket: bool) -> bool {
     let text = |name: &str| head.headers.get(name).and_then(|v| v.to_str().ok());
+    let origin = text("origin").is_some_and(|origin| !is_own(origin, text(HOST.as_str())));
     let cross_site = text("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none");
     let rebound = text(HOST.as_str()).is_some_and(|host| !names_loopback(host));
-    cross_site || rebound && !by_socket
+    origin || cross_site || rebound && !by_socket
+}
+
+/// Does a page of that origin belong to the host that is asked?
+fn is_own(origin: &str, host: Option<&str>) -> bool {
+    let authority = origin.split_once("://").map(|(_, authority)| authority);
+    authority.is_some() && authority == host
 }
 
 fn names_loopback(host: &str) -> bool {
@@ -26,6 +33,19 @@ fn names_loopback(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_belongs_to_the_host_that_it_comes_from() {
+        assert!(is_own("http://127.0.0.1:9080", Some("127.0.0.1:9080")));
+        for (origin, host) in [
+            ("null", Some("null")),
+            ("http://evil.example", Some("127.0.0.1:9080")),
+            ("http://127.0.0.1:9081", Some("127.0.0.1:9080")),
+            ("http://127.0.0.1:9080", None),
+        ] {
+            assert!(!is_own(origin, host), "{origin}");
+        }
+    }
 
     #[test]
     fn only_loopback_names_are_ours() {

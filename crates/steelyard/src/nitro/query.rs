@@ -80,7 +80,8 @@ pub fn form_decode(raw: &[u8]) -> Vec<u8> {
     percent_decode(&plus)
 }
 
-fn percent_decode(text: &[u8]) -> Vec<u8> {
+/// `%23` to `#`, once.
+pub fn percent_decode(text: &[u8]) -> Vec<u8> {
     let digit = |b: Option<&u8>| b.and_then(|&b| (b as char).to_digit(16));
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;

@@ -8,6 +8,7 @@ use super::documented::Section;
 use super::query::Query;
 use super::reply::Reply;
 use super::row::Row;
+use crate::auth::Identity;
 use crate::state::State;
 
 /// One of NITRO's resources.
@@ -52,6 +53,8 @@ pub struct Wanted<'r> {
     pub section: Section,
     /// What the path names.
     pub id: Option<&'r str>,
+    /// Who wants it.
+    pub who: &'r Identity,
     /// The query.
     pub query: Query<'r>,
 }

@@ -11,76 +11,126 @@ use super::origin::foreign;
 use super::query::{Query, decode_id};
 use super::reply::Reply;
 use super::resource::{Resource, Wanted};
-use super::{Door, beyond, config, show, stat};
+use super::{Door, beyond, config, session, show, stat};
+use crate::auth::Source;
 use crate::explain;
 use crate::metrics;
 use crate::state::State;
 
 /// The answer to a request.
-pub async fn answer(head: &Parts, body: &mut Body, door: &Door) -> Reply {
-    if foreign(head, door.owner.is_some()) {
-        return not_permitted("of another origin");
+pub async fn answer(head: &Parts, body: &mut Body, door: &Door, source: Source) -> Reply {
+    answered(head, body, door, source).await.unwrap_or_else(|refused| refused)
+}
+
+async fn answered(head: &Parts, body: &mut Body, door: &Door, source: Source) -> Result<Reply, Reply> {
+    if foreign(head, matches!(source, Source::Owner { .. })) {
+        return Err(not_permitted("of another origin"));
     }
     let segments: Vec<String> =
         head.uri.path().split('/').filter(|segment| !segment.is_empty()).map(decode_id).collect();
     let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
     let query = Query::new(head.uri.query());
+    let state = &door.state;
     match (&head.method, &*segments) {
-        (&Method::GET, ["metrics"]) => figures(&door.state).await,
-        (&Method::GET, ["steelyard", "v1", "explain", name]) => decisions(name, query, &door.state),
-        (_, ["metrics"] | ["steelyard", "v1", "explain", _]) => Reply::wrong_verb("GET"),
-        (_, ["nitro", "v1", "config", ..]) if door.owner.is_none() => not_permitted(BY_THE_SOCKET),
+        (&Method::GET, ["metrics"]) => {
+            known(head, state, source, "stat lb vserver").await?;
+            Ok(figures(state).await)
+        }
+        (&Method::GET, ["steelyard", "v1", "explain", name]) => {
+            known(head, state, source, &format!("show lb vserver {name}")).await?;
+            Ok(decisions(name, query, state))
+        }
+        (_, ["metrics"] | ["steelyard", "v1", "explain", _]) => Err(Reply::wrong_verb("GET")),
+        (&Method::POST, ["nitro", "v1", "config", "login"]) => {
+            Ok(session::log_in(&Sent::read(&body.small().await?)?, state, source).await)
+        }
+        (&Method::POST, ["nitro", "v1", "config", "logout"]) => {
+            Ok(session::log_out(head, &Sent::read(&body.small().await?)?, state, source).await)
+        }
+        (_, ["nitro", "v1", "config", "login" | "logout"]) => Err(Reply::wrong_verb("POST")),
         (&(Method::POST | Method::PUT), ["nitro", "v1", "config"]) => {
-            old_style(query, head, body, door).await
+            old_style(query, head, body, door, source).await
         }
         (method, ["nitro", "v1", half @ ("config" | "stat"), name, rest @ ..]) => {
+            let who = session::identity(head, None, state, source).await?;
             let (section, table, beyond) = match *half {
                 "stat" => (Section::Stat, stat::RESOURCES, beyond::STAT),
                 _ => (Section::Config, config::RESOURCES, beyond::CONFIG),
             };
-            let Some(resource) = find(table, name).or_else(|| find(beyond, name)) else {
-                return Reply::no_object(name);
-            };
-            let wanted = Wanted { state: &door.state, resource, section, id: rest.first().copied(), query };
-            if method == Method::GET {
-                show::answer(&wanted).await
-            } else {
-                change(wanted, head, body, door).await
-            }
+            let found = find(table, name).or_else(|| find(beyond, name));
+            let resource = found.ok_or_else(|| Reply::no_object(name))?;
+            let wanted = Wanted { state, resource, section, id: rest.first().copied(), who: &who, query };
+            if method == Method::GET { look(&wanted).await } else { change(wanted, head, body, door).await }
         }
-        _ => Reply::error(StatusCode::NOT_FOUND, 1232, "Invalid object name"),
+        _ => Err(Reply::error(StatusCode::NOT_FOUND, 1232, "Invalid object name")),
     }
 }
 
-async fn change(wanted: Wanted<'_>, head: &Parts, body: &mut Body, door: &Door) -> Reply {
-    let Wanted { resource, section, id, query, .. } = wanted;
+/// Whoever looks needs no password on this host, and one elsewhere.
+async fn known(head: &Parts, state: &State, source: Source, command: &str) -> Result<(), Reply> {
+    match source {
+        Source::Address(ip) if !ip.to_canonical().is_loopback() => {
+            let who = session::identity(head, None, state, source).await?;
+            Ok(session::permitted(state, &who, command)?)
+        }
+        Source::Address(_) | Source::Owner { .. } => Ok(()),
+    }
+}
+
+async fn look(wanted: &Wanted<'_>) -> Result<Reply, Reply> {
+    let verb = match wanted.section {
+        Section::Config => "show",
+        Section::Stat => "stat",
+    };
+    let id = wanted.id.map(|id| format!(" {id}")).unwrap_or_default();
+    let command = format!("{verb} {}{id}", session::object_words(wanted.resource.name));
+    session::permitted(wanted.state, wanted.who, &command)?;
+    Ok(show::answer(wanted).await)
+}
+
+async fn change(wanted: Wanted<'_>, head: &Parts, body: &mut Body, door: &Door) -> Result<Reply, Reply> {
+    let Wanted { resource, section, id, who, query, .. } = wanted;
     if section == Section::Stat {
-        return Reply::wrong_verb("GET");
+        return Err(Reply::wrong_verb("GET"));
     }
-    let sent = match body.whole().await.and_then(|body| Sent::read(&body)) {
-        Ok(sent) => sent,
-        Err(reply) => return reply,
-    };
-    changed(Asked { method: &head.method, resource, id, query, on_error: on_error(head), sent }, door).await
-}
-
-/// `POST /nitro/v1/config/`: the body names the resource (`spec/nitro.md` 1).
-async fn old_style(query: Query<'_>, head: &Parts, body: &mut Body, door: &Door) -> Reply {
-    let sent = match body.whole().await.and_then(|body| Sent::read(&body)) {
-        Ok(sent) => sent,
-        Err(reply) => return reply,
-    };
-    let name = sent.resource().unwrap_or_default();
-    let Some(resource) = find(config::RESOURCES, name) else { return Reply::no_object(name) };
-    changed(Asked { method: &head.method, resource, id: None, query, on_error: on_error(head), sent }, door)
+    let sent = Sent::read(&body.whole().await?)?;
+    changed(Asked { method: &head.method, resource, id, who, query, on_error: on_error(head), sent }, door)
         .await
 }
 
-async fn changed(asked: Asked<'_>, door: &Door) -> Reply {
-    match &door.owner {
-        Some(report) => change::answer(&asked, &door.state, report).await,
-        None => not_permitted(BY_THE_SOCKET),
+/// `POST /nitro/v1/config/`: the body names the resource (`spec/nitro.md` 1), and may bring the session.
+async fn old_style(
+    query: Query<'_>,
+    head: &Parts,
+    body: &mut Body,
+    door: &Door,
+    source: Source,
+) -> Result<Reply, Reply> {
+    let state = &door.state;
+    let known = session::identity(head, None, state, source).await;
+    let sent = Sent::read(&if known.is_ok() { body.whole().await? } else { body.small().await? })?;
+    let name = sent.resource().unwrap_or_default();
+    match name {
+        "login" => return Ok(session::log_in(&sent, state, source).await),
+        "logout" => return Ok(session::log_out(head, &sent, state, source).await),
+        _ => {}
     }
+    let who = match known {
+        Ok(who) => who,
+        Err(_) if sent.session().is_some() => session::identity(head, sent.session(), state, source).await?,
+        Err(reply) => return Err(reply),
+    };
+    let resource = find(config::RESOURCES, name).ok_or_else(|| Reply::no_object(name))?;
+    let (method, on_error) = (&head.method, on_error(head));
+    changed(Asked { method, resource, id: None, who: &who, query, on_error, sent }, door).await
+}
+
+async fn changed(asked: Asked<'_>, door: &Door) -> Result<Reply, Reply> {
+    if asked.resource.name == "systemsession" && *asked.method == Method::POST {
+        let action = asked.parameter("action").unwrap_or_default();
+        return session::kill(&asked.sent, &action, &door.state, asked.who);
+    }
+    Ok(change::answer(&asked, &door.state, &door.report).await)
 }
 
 fn on_error(head: &Parts) -> Option<&str> {
@@ -112,5 +162,3 @@ fn decisions(name: &str, query: Query<'_>, state: &State) -> Reply {
         None => Reply::unknown("name", name),
     }
 }
-
-const BY_THE_SOCKET: &str = "by nitro.sock in the data directory alone";

@@ -2,16 +2,50 @@
 
 use std::cell::Ref;
 
-use steelyard_core::command::{self, Level, Printed, Switched};
+use steelyard_core::command::{self, Command, Level, Printed, Refusal, Switched};
 use steelyard_core::config::Config;
 
 use super::{Replaced, State};
+use crate::auth::Auth;
 use crate::fault::Fault;
 use crate::read::Loaded;
 use crate::run::OnFailure;
 use crate::save::NotSaved;
 
 impl State {
+    /// Who may log in and change things.
+    pub fn auth(&self) -> &Auth {
+        &self.auth
+    }
+
+    /// Seals what is secret in commands, aside: a password takes a while. Each is such as the configuration asks for.
+    pub async fn sealed(&self, commands: Vec<Command>) -> Vec<Result<Command, Refusal>> {
+        let count = commands.len();
+        let checked = |command: Command| {
+            command.check_passwords(&self.running.borrow().config)?;
+            Ok(command)
+        };
+        let checked: Vec<Result<Command, Refusal>> = commands.into_iter().map(checked).collect();
+        let key = self.key.clone();
+        let sealed = move |command: Result<Command, Refusal>| {
+            let mut command = command?;
+            command.seal(&key)?;
+            Ok(command)
+        };
+        let sealing = tokio::task::spawn_blocking(move || checked.into_iter().map(sealed).collect());
+        sealing.await.unwrap_or_else(|_| {
+            let why = "sealing has stopped by a fault of this program".to_owned();
+            vec![Err(Refusal::CannotSeal { argument: None, why }); count]
+        })
+    }
+
+    /// Keeps this program's own hash of a password beside the one that an appliance had made of it. Both the running and
+    /// the saved configuration have it: whoever saves next writes it, and nobody has changed anything.
+    pub fn learn_password(&self, user: &str, hash: &str) {
+        command::learn_password(&mut self.running.borrow_mut().config, user, hash);
+        command::learn_password(&mut self.saved.borrow_mut(), user, hash);
+    }
+
     /// `clear ns config`. Returns what the operator should know, a line each.
     pub fn clear(&self, level: Level) -> Vec<String> {
         let mut config = self.running.borrow().config.clone();

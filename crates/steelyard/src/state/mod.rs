@@ -31,6 +31,7 @@ use crate::access_log::AccessLog;
 use tokio::sync::Mutex;
 
 use crate::addresses::Addresses;
+use crate::auth::Auth;
 use crate::expose::{Exposed, list};
 use crate::fault::reason;
 use crate::listing::quoted;
@@ -58,6 +59,7 @@ pub struct State {
     clock: Clock,
     prober: Prober,
     key: Keeper,
+    auth: Auth,
     exposed: Exposed,
     workers: RefCell<Option<Workers>>,
     rates: RefCell<Rates>,
@@ -87,6 +89,8 @@ pub struct Context {
     pub prober: Prober,
     /// The key of the configuration's secrets.
     pub key: Keeper,
+    /// Who may log in.
+    pub auth: Auth,
     /// Which virtual servers are opened whatever guards them.
     pub exposed: Exposed,
     /// The host's addresses.
@@ -129,7 +133,8 @@ pub struct Replaced {
 impl State {
     /// Probes what `config` has from here on; nothing is served before `publish`.
     pub fn new(config: Config, context: Context) -> State {
-        let Context { clock, prober, key, exposed, addresses, placement, probing, log, source } = context;
+        let Context { clock, prober, key, auth, exposed, addresses, placement, probing, log, source } =
+            context;
         let (guards, exposure) = exposed.guards(&config);
         let snapshot = Arc::new(Snapshot::placed(placement).next(&config, &guards, clock.now()));
         if probing == Probing::AsConfigured {
@@ -144,6 +149,7 @@ impl State {
             clock,
             prober,
             key,
+            auth,
             exposed,
             workers: RefCell::new(None),
             rates: RefCell::default(),
@@ -221,6 +227,7 @@ impl State {
             &self.key,
         )));
         let mut lines = exposure.clone();
+        self.auth.configured();
         let before = self.running.replace(Running { config, snapshot: Arc::clone(&snapshot), exposure });
         self.count_on(&before);
         let failures = match (workers.as_mut(), bound) {

@@ -23,7 +23,7 @@ pub fn trials() -> Vec<Trial> {
         bodies_that_are_none_change_nothing,
         a_body_that_is_too_large_is_refused,
         the_socket_is_its_owners_and_outlives_no_program,
-        the_port_neither_shows_nor_changes_the_configuration,
+        the_port_neither_shows_nor_changes_anything_to_nobody,
         no_request_fails_because_of_a_change,
     ]
 }
@@ -255,12 +255,13 @@ fn the_socket_is_its_owners_and_outlives_no_program() {
     assert!(!path.exists());
 }
 
-fn the_port_neither_shows_nor_changes_the_configuration() {
+fn the_port_neither_shows_nor_changes_anything_to_nobody() {
     let place = Place::new();
     let program = Program::launch(&place, "");
     for (method, path) in [
         ("GET", "nsrunningconfig"),
         ("GET", "nosuch"),
+        ("GET", "systemuser"),
         ("POST", "nsconfig?action=save"),
         ("DELETE", "server/x"),
     ] {
@@ -268,7 +269,7 @@ fn the_port_neither_shows_nor_changes_the_configuration() {
             "{method} /nitro/v1/config/{path} HTTP/1.1\r\nHost: {}\r\nContent-Length: 0\r\n\r\n",
             place.nitro()
         ));
-        assert_eq!(answer.start, "HTTP/1.1 403 Forbidden", "{method} {path}");
+        assert_eq!(answer.start, "HTTP/1.1 401 Unauthorized", "{method} {path}");
     }
 }
 

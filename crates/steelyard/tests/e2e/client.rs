@@ -1,8 +1,10 @@
 //! A client that does exactly what a test says, byte for byte if need be.
 
 use std::io::{self, BufReader, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
+
+use socket2::{Domain, Socket, Type};
 
 use crate::message::{Body, Message, read_body, read_head};
 
@@ -28,7 +30,18 @@ impl Client {
 
     /// Connects, or says why not.
     pub fn try_connect(to: SocketAddr) -> io::Result<Client> {
-        let stream = TcpStream::connect_timeout(&to, PATIENCE)?;
+        Client::over(TcpStream::connect_timeout(&to, PATIENCE)?)
+    }
+
+    /// Connects from that address of this host.
+    pub fn connect_from(source: IpAddr, to: SocketAddr) -> Client {
+        let socket = Socket::new(Domain::for_address(to), Type::STREAM, None).unwrap();
+        socket.bind(&SocketAddr::new(source, 0).into()).unwrap();
+        socket.connect(&to.into()).unwrap();
+        Client::over(socket.into()).unwrap()
+    }
+
+    fn over(stream: TcpStream) -> io::Result<Client> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         stream.set_nodelay(true)?;

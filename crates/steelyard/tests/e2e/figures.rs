@@ -293,7 +293,8 @@ fn a17_figures_are_those_of_the_moment_or_there_are_none() {
         || std::fs::read_to_string(format!("/proc/{}/stat", program.id())).unwrap().contains(") T ");
     wait_for("it stands still", stopped);
     let mut client = crate::client::Client::connect(place.nitro());
-    client.send(format!("GET /nitro/v1/stat/ns HTTP/1.1\r\nHost: {}\r\n\r\n", place.nitro()));
+    let (host, keys) = (place.nitro(), program.keys());
+    client.send(format!("GET /nitro/v1/stat/ns HTTP/1.1\r\nHost: {host}\r\n{keys}\r\n"));
     assert!(!client.has_answer(), "a program that stands still answers nothing");
     program.signal(rustix::process::Signal::CONT);
     assert_eq!(client.answer().start, "HTTP/1.1 200 OK");

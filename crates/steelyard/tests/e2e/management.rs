@@ -98,13 +98,19 @@ fn other_verbs_foreign_pages_and_rebound_names_are_refused() {
     let nitro = place.nitro();
     for verb in ["POST", "PUT", "DELETE"] {
         let answer = program.manage(format!(
-            "{verb} /nitro/v1/stat/service HTTP/1.1\r\nHost: {nitro}\r\nContent-Length: 0\r\n\r\n"
+            "{verb} /nitro/v1/stat/service HTTP/1.1\r\nHost: {nitro}\r\n{}Content-Length: 0\r\n\r\n",
+            program.keys()
         ));
         assert_eq!(answer.start, "HTTP/1.1 405 Method Not Allowed");
         assert_eq!(serde_json::from_slice::<Value>(&answer.body).unwrap()["errorcode"], 1237);
     }
-    for headers in ["Host: evil.example\r\n", "Host: localhost\r\nSec-Fetch-Site: cross-site\r\n"] {
-        let answer = program.manage(format!("GET /nitro/v1/stat/service HTTP/1.1\r\n{headers}\r\n"));
+    let keys = program.keys();
+    for headers in [
+        "Host: evil.example\r\n",
+        "Host: localhost\r\nSec-Fetch-Site: cross-site\r\n",
+        "Host: localhost\r\nOrigin: http://evil.example\r\n",
+    ] {
+        let answer = program.manage(format!("GET /nitro/v1/stat/service HTTP/1.1\r\n{keys}{headers}\r\n"));
         assert_eq!(answer.start, "HTTP/1.1 403 Forbidden", "{headers}");
     }
     let answer = program.manage("GET /nitro/v2/config/x HTTP/1.1\r\nHost: localhost\r\n\r\n");

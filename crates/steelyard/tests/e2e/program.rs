@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
-use serde_json::Value;
 
+pub use crate::asked::{number, text};
 use crate::client::Client;
 use crate::message::Message;
 use crate::place::Place;
@@ -25,6 +25,8 @@ pub struct Program {
     data: PathBuf,
     vserver: SocketAddr,
     nitro: SocketAddr,
+    /// nsroot's.
+    password: String,
     stdout: Written,
     stderr: Written,
 }
@@ -114,8 +116,20 @@ impl Program {
     /// it says that it is ready.
     pub fn launch_by(mut command: Command, place: &Place, config: &str, data: &str) -> Program {
         command.arg(EXECUTABLE);
-        let run = vec!["run", "--threads", "2", "--config", config, "--data", data];
-        let mut program = Program::execute(command, place, run, config.to_owned(), Stdio::piped());
+        Program::launch_as(command, place, config, data, &[])
+    }
+
+    /// The same by a command that is the executable already, with further `arguments`.
+    pub fn launch_as(
+        command: Command,
+        place: &Place,
+        config: &str,
+        data: &str,
+        arguments: &[&str],
+    ) -> Program {
+        let run = ["run", "--threads", "2", "--config", config, "--data", data];
+        let mut program =
+            Program::execute(command, place, [&run, arguments].concat(), config.to_owned(), Stdio::piped());
         program.stdout = Written::of(program.child.stdout.take());
         program.wait_ready();
         program
@@ -150,6 +164,9 @@ impl Program {
         );
         program.stdout = Written::of(program.child.stdout.take());
         program.wait_ready();
+        let line = program.wait_for_line("X-NITRO-PASS:");
+        let password = line.split_once("X-NITRO-PASS:").unwrap().1;
+        program.password = password.split(' ').next().unwrap().to_owned();
         program
     }
 
@@ -191,6 +208,11 @@ impl Program {
         self.vserver
     }
 
+    /// Where it is managed.
+    pub fn nitro_address(&self) -> SocketAddr {
+        self.nitro
+    }
+
     /// What `--nitro` of a client command names.
     pub fn nitro_url(&self) -> String {
         format!("http://{}", self.nitro)
@@ -203,11 +225,9 @@ impl Program {
         client.answer()
     }
 
-    /// `GET path` on the management port: the status line, and the JSON.
-    pub fn nitro(&self, path: &str) -> (String, Value) {
-        let answer = self.manage(format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.nitro));
-        let value = serde_json::from_slice(&answer.body).unwrap();
-        (answer.start, value)
+    /// nsroot's password.
+    pub fn password(&self) -> &str {
+        &self.password
     }
 
     /// Its data directory.
@@ -220,57 +240,11 @@ impl Program {
         self.child.id()
     }
 
-    /// The elements of `GET /nitro/v1/stat/<resource>`.
-    pub fn stat(&self, resource: &str) -> Vec<Value> {
-        let (status, answer) = self.nitro(&format!("/nitro/v1/stat/{resource}"));
-        assert_eq!(status, "HTTP/1.1 200 OK", "{answer}");
-        answer[resource].as_array().cloned().unwrap_or_default()
-    }
-
-    /// One field of the element called `name`, as `GET /nitro/v1/stat/<resource>/<name>` answers it.
-    pub fn field(&self, resource: &str, name: &str, field: &str) -> Value {
-        self.element(resource, name)[field].clone()
-    }
-
-    /// Waits until a service or virtual server has this state.
-    pub fn wait_for_state(&self, resource: &str, name: &str, state: &str) {
-        wait_for(&format!("{name} is {state}"), || self.field(resource, name, "state") == state);
-    }
-
-    /// A counter of one service, by its NITRO name.
-    pub fn service(&self, name: &str, counter: &str) -> u64 {
-        number(&self.element("service", name), counter)
-    }
-
-    /// A counter of the virtual server `v`, by its NITRO name.
-    pub fn counter(&self, counter: &str) -> u64 {
-        number(&self.element("lbvserver", "v"), counter)
-    }
-
-    /// Active transactions of a service, as the program counts them.
-    pub fn active(&self, name: &str) -> u64 {
-        self.service(name, "activetransactions")
-    }
-
-    /// Waits until no service has an active transaction: the invariant "active is 0 at rest".
-    pub fn wait_at_rest(&self) {
-        wait_for("active is 0 at rest", || {
-            self.stat("service").iter().all(|service| number(service, "activetransactions") == 0)
-        });
-    }
-
     /// Waits for a line of standard error with this in it; the line.
     pub fn wait_for_error(&self, text: &str) -> String {
         let find = |errors: String| errors.lines().find(|line| line.contains(text)).map(str::to_owned);
         wait_for(text, || find(self.errors()).is_some());
         find(self.errors()).unwrap()
-    }
-
-    /// Turns of all workers so far.
-    pub fn turns(&self) -> u64 {
-        let page = self.manage("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").text();
-        let lines = page.lines().filter(|line| line.starts_with("steelyard_worker_turns_total{"));
-        lines.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum()
     }
 
     /// CPU time that it has used, in milliseconds.
@@ -350,12 +324,6 @@ impl Program {
         self.child.wait().unwrap().code()
     }
 
-    fn element(&self, resource: &str, name: &str) -> Value {
-        let (status, answer) = self.nitro(&format!("/nitro/v1/stat/{resource}/{name}"));
-        assert_eq!(status, "HTTP/1.1 200 OK", "{answer}");
-        answer[resource][0].clone()
-    }
-
     /// Starts it; who reads its standard output is for the caller to say.
     fn spawn_unread(place: &Place, config: &str, arguments: &[&str]) -> Program {
         Program::spawn_command(place, config, arguments, Stdio::piped())
@@ -380,6 +348,9 @@ impl Program {
     ) -> Program {
         let data = arguments.iter().skip_while(|argument| **argument != "--data").nth(1);
         let data = data.map(PathBuf::from).unwrap_or_default();
+        if !command.get_envs().any(|(name, _)| name == PASSWORD_VARIABLE) {
+            command.env(PASSWORD_VARIABLE, PASSWORD);
+        }
         let mut child = command
             .args(arguments)
             .args(["--nitro", &place.nitro().to_string()])
@@ -390,7 +361,8 @@ impl Program {
             .unwrap();
         let stderr = Written::of(child.stderr.take());
         let (vserver, nitro) = (place.vserver(0), place.nitro());
-        Program { child, config, data, vserver, nitro, stdout: Written::default(), stderr }
+        let password = PASSWORD.to_owned();
+        Program { child, config, data, vserver, nitro, password, stdout: Written::default(), stderr }
     }
 }
 
@@ -450,7 +422,7 @@ pub fn run_to_end(arguments: &[&str]) -> Output {
     {
         command.args(["--data", &data_beside(config)]);
     }
-    command.stdin(Stdio::null()).output().unwrap()
+    command.env(PASSWORD_VARIABLE, PASSWORD).stdin(Stdio::null()).output().unwrap()
 }
 
 /// The ns.conf of [`Program::start_at`].
@@ -466,20 +438,6 @@ pub fn config(place: &Place, method: &str, services: &[SocketAddr]) -> String {
     text
 }
 
-/// A NITRO number, which is a string or a number on the wire.
-pub fn number(element: &Value, name: &str) -> u64 {
-    match &element[name] {
-        Value::String(text) => text.parse().ok(),
-        value => value.as_u64(),
-    }
-    .unwrap_or_else(|| panic!("{name} is not a number in {element}"))
-}
-
-/// A NITRO text.
-pub fn text(element: &Value, name: &str) -> String {
-    element[name].as_str().unwrap_or_else(|| panic!("{name} is not a text in {element}")).to_owned()
-}
-
 /// An address as /proc writes it: words of 32 bits in the host's order, then the port.
 fn kernel_address(text: &str) -> SocketAddr {
     let (ip, port) = text.split_once(':').unwrap();
@@ -493,6 +451,9 @@ fn kernel_address(text: &str) -> SocketAddr {
     SocketAddr::new(ip, u16::from_str_radix(port, 16).unwrap())
 }
 
+/// nsroot's first password in every test, and how a program is told.
+pub const PASSWORD: &str = "e2e.Password-1";
+pub const PASSWORD_VARIABLE: &str = "STEELYARD_NSROOT_PASSWORD";
 /// The state of a listener in /proc.
 const LISTEN: &str = "0A";
 /// The executable under test.

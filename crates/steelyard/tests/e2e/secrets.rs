@@ -48,7 +48,7 @@ fn the_first_secret_makes_the_key_and_none_is_printed() {
     let data = data(&place);
     let config = one_service(
         &place,
-        "add lb monitor m HTTP -password hunter2\nset system user u hunter2\nset lb monitor x LDAP -password hunter2\n\
+        "add lb monitor m HTTP -password hunter2\nset system user nsroot hunter2\nset lb monitor x LDAP -password hunter2\n\
          add lb monitor n HTTP -password hunter2 hunter2\n",
     );
     let program = Program::launch_with(&place, &config, &["--data", &data]);
@@ -67,8 +67,9 @@ fn without_a_secret_nothing_is_written() {
     let data = data(&place);
     let foreign = "add lb monitor m LDAP -password 9db6 -encrypted -encryptmethod ENCMTHD_3\n";
     let program = Program::launch_with(&place, &one_service(&place, foreign), &["--data", &data]);
-    let there: Vec<_> = fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(there, ["nitro.sock"], "nothing but the owner's door");
+    let mut there: Vec<_> = fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    there.sort();
+    assert_eq!(there, ["nitro.sock", "nsroot.password"], "the owner's door, and a hash");
     drop(program);
     fs::remove_dir_all(&data).unwrap();
     let plain = place.file("plain.conf", "add lb monitor m LDAP -password hunter2\n");

@@ -44,7 +44,7 @@ use ssl_cert_key::{
 };
 use ssl_vserver::{bind_ssl_vserver, set_ssl_vserver};
 use switch::switch;
-use system::{bind_system_group, bind_system_user, set_cmd_policy};
+use system::{add_cmd_policy, bind_system_group, bind_system_user, set_cmd_policy};
 use unbind::unbind;
 use unset::unset;
 
@@ -106,7 +106,7 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         (Verb::Add, Object::NetProfile) => add(&mut config.net_profiles, "name", command)?,
         (Verb::Add, Object::SystemUser) => add(&mut config.system_users, "userName", command)?,
         (Verb::Add, Object::SystemGroup) => add(&mut config.system_groups, "groupName", command)?,
-        (Verb::Add, Object::SystemCmdPolicy) => add(&mut config.system_cmd_policies, "policyName", command)?,
+        (Verb::Add, Object::SystemCmdPolicy) => add_cmd_policy(config, command)?,
         (Verb::Bind, Object::SystemUser) => bind_system_user(config, command)?,
         (Verb::Bind, Object::SystemGroup) => bind_system_group(config, command)?,
         (Verb::Bind, Object::Service) => bind_service(config, command)?,

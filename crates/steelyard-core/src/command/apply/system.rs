@@ -5,11 +5,22 @@ use super::{changed, made, name, only_one, text};
 use crate::command::Command;
 use crate::command::refusal::{Hint, Refusal};
 use crate::command::resolve::{exists, such};
-use crate::config::{CommandPolicyBinding, Config, SystemCmdPolicy, SystemUser};
+use crate::config::{CommandPolicyBinding, CommandSpec, Config, SystemCmdPolicy, SystemUser};
+
+pub(super) fn add_cmd_policy(config: &mut Config, command: &Command) -> Result<(), Refusal> {
+    let policy = made::<SystemCmdPolicy>(command);
+    if config.system_cmd_policies.has(&policy.name) {
+        return Err(exists("policyName", &policy.name));
+    }
+    readable(&policy)?;
+    config.system_cmd_policies.insert(policy);
+    Ok(())
+}
 
 pub(super) fn set_cmd_policy(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     let policy = changed(such(&config.system_cmd_policies, "policyName", name(command))?, command);
     stays(SystemCmdPolicy::is_built_in(&policy.name), "policyName", &policy.name)?;
+    readable(&policy)?;
     config.system_cmd_policies.insert(policy);
     Ok(())
 }
@@ -22,6 +33,11 @@ pub(super) fn rm_cmd_policy(config: &mut Config, name: &str) -> Result<(), Refus
     }
     config.system_cmd_policies.remove(name);
     Ok(())
+}
+
+fn readable(policy: &SystemCmdPolicy) -> Result<(), Refusal> {
+    let refusal = |why| Refusal::InvalidExpression { argument: "cmdSpec", why };
+    CommandSpec::new(&policy.spec).map(drop).map_err(refusal)
 }
 
 /// A user leaves every group.

@@ -27,6 +27,9 @@ pub(super) fn sentence(object: Object, nitro: &str) -> Option<&'static str> {
         Object::NetProfile => of(NET_PROFILE),
         Object::NsParam => of(NS_PARAM),
         Object::Server => of(SERVER),
+        Object::SystemUser | Object::SystemGroup | Object::SystemParameter => {
+            of(USERS).or(Some("it is about the appliance itself"))
+        }
         _ => None,
     }
     .or_else(|| of(ANYWHERE))
@@ -325,6 +328,20 @@ const WITH_OF_NET_PROFILE: Sentences = &[
 ];
 
 const WITH_OF_PARAM: Sentences = &[("cip", &["cipheader"])];
+
+const USERS: Sentences = &[
+    (
+        "users are those of this configuration: no directory elsewhere is asked",
+        &["externalauth", "localauth", "totalauthtimeout", "reauthonauthparamchange"],
+    ),
+    ("whoever changes something is noted down in the audit log", &["logging", "cliloglevel"]),
+    ("there is one partition, the default one", &["partitionname"]),
+    (
+        "passwords do not grow old, and one that was used before may be used again",
+        &["daystoexpire", "warnpriorndays", "passwordhistorycontrol", "pwdhistorycount"],
+    ),
+    ("nsroot never has a password that others know", &["forcepasswordchange"]),
+];
 
 #[cfg(test)]
 mod tests {

@@ -10,7 +10,7 @@ use crate::command::read::Line;
 use crate::config::attribute::{Effect, Host, Kind, Place, Resource, Row, Value};
 use crate::config::secret::Secret;
 use crate::config::{
-    ANY_PORT, LbMethod, LbVserver, Member, Modes, MonitorBinding, PolicyBinding, ServiceType,
+    ANY_PORT, ImportedHash, LbMethod, LbVserver, Member, Modes, MonitorBinding, PolicyBinding, ServiceType,
 };
 
 /// What of an applied line is not acted on. The commands of a range differ in names alone: the first stands for all.
@@ -28,9 +28,6 @@ pub(super) fn findings(
     match command.verb() {
         Verb::Show | Verb::Stat => {
             vec![applied.whole(Verdict::Inert, Consequence::None, "it only shows something")]
-        }
-        _ if command.object().is_about_users() => {
-            vec![applied.whole(Verdict::Stored, Consequence::None, NO_USERS)]
         }
         Verb::Add | Verb::Set | Verb::Bind => applied.given(),
         Verb::Enable if command.object() == Object::NsFeature => applied.features(),
@@ -60,6 +57,10 @@ impl Applied<'_> {
         }
         let mut findings: Vec<Finding> =
             self.command.arguments().filter_map(|(row, value)| self.option(row, value)).collect();
+        if self.command.object().is_about_users() {
+            let told = self.command.arguments().filter_map(|(row, value)| self.of_users(row, value));
+            findings.extend(told);
+        }
         if self.command.object() == Object::LbGroup && findings.is_empty() {
             findings.push(self.whole(Verdict::Stored, Consequence::None, NO_GROUP));
         }
@@ -135,6 +136,19 @@ impl Applied<'_> {
             .map(move |(row, _)| self.foreign(row, consequence))
     }
 
+    /// What changes no traffic and would do something at the appliance.
+    fn of_users(&self, row: &'static Row, value: &Value) -> Option<Finding> {
+        let reason = match value {
+            Value::Secret(secret) if ImportedHash::of(secret).is_some() || secret.foreign().is_none() => {
+                return None;
+            }
+            Value::Secret(_) => UNKNOWN_HASH.to_owned(),
+            _ if row.effect == Effect::Acts || self.is_default(row, value) => return None,
+            _ => instead(self.command.object(), row),
+        };
+        Some(self.partial(row, None, Consequence::None, reason))
+    }
+
     fn foreign(&self, row: &Row, consequence: Consequence) -> Finding {
         self.partial(row, None, consequence, FOREIGN.to_owned())
     }
@@ -144,6 +158,9 @@ impl Applied<'_> {
     }
 
     fn option(&self, row: &'static Row, value: &Value) -> Option<Finding> {
+        if self.command.object().is_about_users() {
+            return None;
+        }
         if let Value::Secret(Secret::Foreign(_)) = value {
             return Some(self.foreign(row, Consequence::Traffic));
         }
@@ -325,16 +342,16 @@ impl Applied<'_> {
             Object::NetProfile => default(config.net_profiles.find(name), row),
             Object::NsParam => default(Some(&config.ns_param), row),
             Object::NsSpParams => default(Some(&config.ns_sp_params), row),
+            Object::SystemUser => default(config.system_users.find(name), row),
+            Object::SystemGroup => default(config.system_groups.find(name), row),
+            Object::SystemCmdPolicy => default(config.system_cmd_policies.find(name), row),
+            Object::SystemParameter => default(Some(&config.system_parameter), row),
             Object::NsIp
             | Object::NsConfig
             | Object::NsHostName
             | Object::NsFeature
             | Object::NsMode
             | Object::ServiceGroupMember
-            | Object::SystemUser
-            | Object::SystemGroup
-            | Object::SystemCmdPolicy
-            | Object::SystemParameter
             | Object::CsVserver
             | Object::CsPolicy
             | Object::CsAction
@@ -431,8 +448,8 @@ const FOREIGN: &str = "the appliance encrypted it with a key that is not here: u
 const GUARDING_POLICY: &str = "the policy decides who gets in and is not carried out: what it guards stays closed unless --expose names it";
 const FORWARDING: &str = "how packets are forwarded is the host's business";
 const NO_GROUP: &str = "clients do not share a service over several virtual servers";
-const NO_USERS: &str =
-    "users and settings of the appliance are not used: management is open to this host alone";
+const UNKNOWN_HASH: &str =
+    "the form of this hash is unknown: the user cannot log in until set system user gives the password anew";
 /// Settings of `lb parameter` about persistence, which mean nothing where no virtual server has any.
 const PERSISTENCE: &[&str] = &[
     "httponlycookieflag",

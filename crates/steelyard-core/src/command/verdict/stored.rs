@@ -123,11 +123,8 @@ const PARTS: &[Part] = &[
     part("snmp", "", "SNMP is not answered; the management address has the same counters"),
     part("HA", "", "one instance serves by itself; there is no partner"),
     part("cluster", "", "one instance serves by itself; there is no partner"),
-    part(
-        "system",
-        "",
-        "users and settings of the appliance are not used: management is open to this host alone",
-    ),
+    some("system", &["global"], "users are those of this configuration: no directory elsewhere is asked"),
+    part("system", "", "it is about the appliance itself"),
     part("adm", "", NOT_LOGGED),
     part("callhome", "", NOT_LOGGED),
     part("cloud", "", "it is about the appliance itself"),

@@ -9,11 +9,11 @@ resource! {
     /// Commands that are allowed or denied.
     pub struct SystemCmdPolicy "system cmdPolicy" {
         /// Name of the policy.
-        name: String = String::new(), Key("policyName", "policyname", Kind::Name).at_add().inert();
+        name: String = String::new(), Key("policyName", "policyname", Kind::Name).at_add();
         /// What it does with a command that its expression matches.
-        action: &'static str = "ALLOW", Required("action", "action", one_of(&["ALLOW", "DENY"])).inert();
+        action: &'static str = "ALLOW", Required("action", "action", one_of(&["ALLOW", "DENY"]));
         /// Regular expression for commands, in any case.
-        spec: String = String::new(), Required("cmdSpec", "cmdspec", TEXT).inert();
+        spec: String = String::new(), Required("cmdSpec", "cmdspec", TEXT);
     }
 }
 

@@ -9,14 +9,14 @@ resource! {
     /// Users with the same rights.
     pub struct SystemGroup "system group" {
         /// Name of the group.
-        name: String = String::new(), Key("groupName", "groupname", Kind::Name).at_add().inert();
+        name: String = String::new(), Key("groupName", "groupname", Kind::Name).at_add();
         /// What the command line prints before each command of its users.
         prompt: String = String::new(), Option("promptString", "promptstring", PROMPT).inert();
         /// Seconds without a request after which a session of its users ends, unless the user says it; 0: it does not.
-        timeout_s: Option<u32> = None, Option("timeout", "timeout", SESSION_TIMEOUT).inert();
+        timeout_s: Option<u32> = None, Option("timeout", "timeout", SESSION_TIMEOUT);
         /// By which doors its users may come in, unless the user says it.
         doors: Vec<&'static str> = Vec::new(),
-            Option("allowedManagementInterface", "allowedmanagementinterface", DOORS).inert();
+            Option("allowedManagementInterface", "allowedmanagementinterface", DOORS);
         /// Days after which a password of its users must be changed.
         days_to_expire: Option<u32> = None, Option("daystoexpire", "daystoexpire", DAYS).inert();
         /// Days before that at which the user is told.

@@ -3,13 +3,17 @@
 mod binding;
 mod cmd_policy;
 mod group;
+mod imported;
 mod parameter;
+mod permission;
 mod user;
 
 pub use binding::{CommandPolicyBinding, UserBinding};
 pub use cmd_policy::SystemCmdPolicy;
 pub use group::SystemGroup;
+pub use imported::{HashForm, ImportedHash};
 pub use parameter::SystemParameter;
+pub use permission::{CommandSpec, Permission, Permissions};
 pub use user::{NSROOT, SystemUser};
 
 use super::attribute::{Kind, Words};

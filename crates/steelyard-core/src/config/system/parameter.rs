@@ -22,17 +22,17 @@ resource! {
         /// ENABLED: connections that such a flush ends are reset.
         nat_reset_on_timeout: bool = false, Option("natPcbRstOnTimeout", "natpcbrstontimeout", Kind::Switch).inert();
         /// Seconds without a request after which a session ends, unless user or group say it; 0: it does not.
-        timeout_s: Option<u32> = None, Option("timeout", "timeout", SESSION_TIMEOUT).inert();
+        timeout_s: Option<u32> = None, Option("timeout", "timeout", SESSION_TIMEOUT);
         /// DISABLED: users of this configuration may not log in while a directory elsewhere answers.
         local_auth: bool = true, Option("localAuth", "localauth", Kind::Switch).inert();
         /// Fewest characters of a password.
         min_password_length: Option<u32> = None,
-            Option("minpasswordlen", "minpasswordlen", Kind::Number { min: 1, max: 127 }).inert();
+            Option("minpasswordlen", "minpasswordlen", Kind::Number { min: 1, max: 127 });
         /// Whether a password must have a small letter, a capital one, a digit and another character.
         strong_password: &'static str = "disabled",
-            Option("strongPassword", "strongpassword", Kind::Word(STRONG)).inert();
+            Option("strongPassword", "strongpassword", Kind::Word(STRONG));
         /// ENABLED: sessions end after 15 minutes without a request, and none may last longer than a day without one.
-        restricted_timeout: bool = false, Option("restrictedTimeout", "restrictedtimeout", Kind::Switch).inert();
+        restricted_timeout: bool = false, Option("restrictedTimeout", "restrictedtimeout", Kind::Switch);
         /// ENABLED: programs of the appliance use approved ciphers alone.
         fips_user_mode: bool = false, Option("fipsUserMode", "fipsusermode", Kind::Switch).inert();
         /// DISABLED: nothing is reported to the maker.
@@ -52,7 +52,7 @@ resource! {
         /// ENABLED: the password that nsroot has from the start must be changed.
         force_password_change: bool = false, Option("forcePasswordChange", "forcepasswordchange", Kind::Switch).inert();
         /// DISABLED: no request brings user and password by HTTP's own authentication.
-        basic_auth: bool = true, Option("basicAuth", "basicauth", Kind::Switch).inert();
+        basic_auth: bool = true, Option("basicAuth", "basicauth", Kind::Switch);
         /// ENABLED: sessions end when settings of directories elsewhere change.
         reauth_on_change: bool = false,
             Option("reauthonauthparamchange", "reauthonauthparamchange", Kind::Switch).inert();
@@ -62,7 +62,7 @@ resource! {
         /// Most clients of the command line at one time.
         max_clients: Option<u32> = None, Option("maxClient", "maxclient", SESSIONS).inert();
         /// Most sessions of a user at one time, unless the user says it.
-        max_sessions_per_user: Option<u32> = None, Option("maxsessionperuser", "maxsessionperuser", SESSIONS).inert();
+        max_sessions_per_user: Option<u32> = None, Option("maxsessionperuser", "maxsessionperuser", SESSIONS);
         /// ENABLED: passwords that were used before are refused.
         password_history: bool = false,
             Option("passwordHistoryControl", "passwordhistorycontrol", Kind::Switch).inert();

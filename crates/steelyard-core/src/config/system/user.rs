@@ -13,23 +13,23 @@ resource! {
     /// Somebody who may log in.
     pub struct SystemUser "system user" {
         /// Name by which the user logs in.
-        name: String = String::new(), Key("userName", "username", Kind::Name).at_add().inert();
+        name: String = String::new(), Key("userName", "username", Kind::Name).at_add();
         /// Password of the user; without one the user cannot log in.
-        password: Option<Secret> = None, Optional("password", "password", Kind::Secret).inert();
+        password: Option<Secret> = None, Optional("password", "password", Kind::Secret);
         /// DISABLED: the user is not looked for in a directory elsewhere.
         external_auth: bool = true, Option("externalAuth", "externalauth", Kind::Switch).inert();
         /// What the command line prints before each of the user's commands.
         prompt: String = String::new(), Option("promptString", "promptstring", PROMPT).inert();
         /// Seconds without a request after which a session of the user ends; 0: it does not.
-        timeout_s: Option<u32> = None, Option("timeout", "timeout", SESSION_TIMEOUT).inert();
+        timeout_s: Option<u32> = None, Option("timeout", "timeout", SESSION_TIMEOUT);
         /// ENABLED: the user may see logs of the web.
         logging: bool = false, Option("logging", "logging", Kind::Switch).inert();
         /// Most sessions of the user at one time.
         max_sessions: Option<u32> = None,
-            Option("maxsession", "maxsession", Kind::Number { min: 1, max: 40 }).inert();
+            Option("maxsession", "maxsession", Kind::Number { min: 1, max: 40 });
         /// By which doors the user may come in; not said, by all.
         doors: Vec<&'static str> = Vec::new(),
-            Option("allowedManagementInterface", "allowedmanagementinterface", DOORS).inert();
+            Option("allowedManagementInterface", "allowedmanagementinterface", DOORS);
     }
     plain {
         /// What the user may do, in binding order; the policy with the smallest priority is asked first.

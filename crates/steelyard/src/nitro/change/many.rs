@@ -1,9 +1,8 @@
 //! Many objects in one body: what is kept when one of them cannot be, and an answer for each (`spec/nitro.md` 7).
 
 use hyper::StatusCode;
-use serde_json::{Map, Value};
 
-use super::{Asked, Work};
+use super::{Asked, Step, Work};
 use crate::nitro::reply::{Failure, Reply};
 use crate::state::draft::Draft;
 
@@ -35,15 +34,10 @@ impl OnError {
 }
 
 /// Does the work on each object: the answer, and whether what was done is to be kept.
-pub fn many(
-    work: &Work<'_>,
-    objects: &[Map<String, Value>],
-    on_error: OnError,
-    draft: &mut Draft<'_>,
-) -> (Reply, bool) {
+pub fn many(work: &Work<'_>, steps: &mut [Step], on_error: OnError, draft: &mut Draft<'_>) -> (Reply, bool) {
     let (mut results, mut warnings) = (Vec::new(), Vec::new());
-    for object in objects {
-        let result = work.apply(object, draft).map(|mut new| warnings.append(&mut new));
+    for step in &mut *steps {
+        let result = step.apply(work, draft).map(|mut new| warnings.append(&mut new));
         let failed = result.is_err();
         results.push(result);
         if failed && on_error != OnError::Continue {
@@ -55,8 +49,12 @@ pub fn many(
     }
     let keep = on_error != OnError::Rollback && results.iter().any(Result::is_ok);
     if on_error == OnError::Rollback {
-        let done = results.iter_mut().filter(|result| result.is_ok());
-        done.for_each(|result| *result = Err(taken_back()));
+        let done = steps.iter_mut().zip(&mut results).filter(|(_, result)| result.is_ok());
+        done.for_each(|(step, result)| {
+            let failure = taken_back();
+            step.result = Some(failure.text.clone());
+            *result = Err(failure);
+        });
     }
     (Reply::partly(&results), keep)
 }

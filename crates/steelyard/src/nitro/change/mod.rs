@@ -5,7 +5,7 @@
 
 mod given;
 mod many;
-mod refused;
+pub mod refused;
 mod sent;
 mod whole;
 
@@ -16,6 +16,8 @@ use steelyard_core::command::{Command, Object, Taken, Verb, Warning, taken};
 use super::query::Query;
 use super::reply::{Failure, Reply};
 use super::resource::{Change, Resource};
+use super::session::permitted;
+use crate::auth::{DONE, Identity};
 use crate::report::Report;
 use crate::state::State;
 use crate::state::draft::Draft;
@@ -33,6 +35,8 @@ pub struct Asked<'r> {
     pub resource: &'static Resource,
     /// What of it the path names.
     pub id: Option<&'r str>,
+    /// Who asks.
+    pub who: &'r Identity,
     /// Its query.
     pub query: Query<'r>,
     /// `X-NITRO-ONERROR`.
@@ -47,16 +51,16 @@ pub async fn answer(asked: &Asked<'_>, state: &State, report: &Report) -> Reply 
     let action = asked.parameter("action").unwrap_or_default();
     if change.object == Object::NsConfig && *asked.method == Method::POST {
         match &*action {
-            "save" => return whole::save(state).await,
+            "save" => return whole::save(asked, state).await,
             "clear" => return whole::clear(asked, state, report),
             "diff" => return whole::diff(asked, state).await,
             _ => {}
         }
     }
-    carry_out(asked, change, &action, state, report).unwrap_or_else(|reply| reply)
+    carry_out(asked, change, &action, state, report).await.unwrap_or_else(|reply| reply)
 }
 
-fn carry_out(
+async fn carry_out(
     asked: &Asked<'_>,
     change: &Change,
     action: &str,
@@ -66,15 +70,22 @@ fn carry_out(
     let (verb, taken) = verb(asked, change, action)?;
     let on_error = OnError::of(asked)?;
     let work = Work { asked, change, verb, taken };
+    let objects = match asked.sent.objects(asked.resource)? {
+        Objects::Several(objects) => objects,
+        Objects::One(object) => vec![object],
+    };
+    // Nothing is waited for from here on: whoever changes something meanwhile would be undone.
+    let mut steps = work.steps(&objects, state).await;
     let mut draft = state.draft();
-    let (reply, keep) = match asked.sent.objects(asked.resource)? {
-        Objects::Several(objects) if objects.len() > 1 => many(&work, &objects, on_error, &mut draft),
-        Objects::Several(objects) => work.one(&objects.into_iter().next().unwrap_or_default(), &mut draft),
-        Objects::One(object) => work.one(&object, &mut draft),
+    let (reply, keep) = match &mut steps[..] {
+        [step] => work.one(step, &mut draft),
+        steps => many(&work, steps, on_error, &mut draft),
     };
     if keep {
         draft.publish().into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
+        state.auth().changed(&state.config(), asked.who);
     }
+    state.auth().note_all(asked.who, &steps.into_iter().filter_map(Step::note).collect::<Vec<_>>());
     Ok(reply)
 }
 
@@ -86,21 +97,74 @@ struct Work<'r> {
     taken: Taken,
 }
 
+/// The work on one object.
+struct Step {
+    /// As the command line says it.
+    said: String,
+    /// What is to be carried out, if it can be and may.
+    command: Option<Result<Command, Failure>>,
+    /// What became of it.
+    result: Option<String>,
+}
+
+impl Step {
+    /// Carries it out.
+    fn apply(&mut self, work: &Work<'_>, draft: &mut Draft<'_>) -> Result<Vec<Warning>, Failure> {
+        let Some(command) = self.command.take() else { return Ok(Vec::new()) };
+        let applied = command.and_then(|command| {
+            if work.asked.query.says_yes("idempotent") && draft.has_already(&command) {
+                return Ok(Vec::new());
+            }
+            draft.apply(command).map_err(|refusal| refused(&refusal))
+        });
+        self.result = Some(applied.as_ref().map_or_else(|failure| failure.text.clone(), |_| DONE.to_owned()));
+        applied
+    }
+
+    /// What the audit log says of it.
+    fn note(self) -> Option<(String, String)> {
+        Some((self.said, self.result?)).filter(|(said, _)| !said.is_empty())
+    }
+}
+
 impl Work<'_> {
+    /// The commands, those that may be given, secrets sealed.
+    async fn steps(&self, objects: &[Map<String, Value>], state: &State) -> Vec<Step> {
+        let step = |object| {
+            let command = self.command(object);
+            let said = command.as_ref().map_or_else(|_| String::new(), Command::text);
+            let command = command.and_then(|command| {
+                permitted(state, self.asked.who, &said)?;
+                Ok(command)
+            });
+            Step { said, command: Some(command), result: None }
+        };
+        let mut steps: Vec<Step> = objects.iter().map(step).collect();
+        if self.change.object == Object::SystemUser {
+            let ready = |step: &mut Step| match step.command.take() {
+                Some(Ok(command)) => Some(command),
+                other => {
+                    step.command = other;
+                    None
+                }
+            };
+            let plain: Vec<Option<Command>> = steps.iter_mut().map(ready).collect();
+            let places: Vec<usize> =
+                plain.iter().enumerate().filter_map(|(at, c)| c.as_ref().map(|_| at)).collect();
+            let sealed = state.sealed(plain.into_iter().flatten().collect()).await;
+            for (at, command) in places.into_iter().zip(sealed) {
+                steps[at].command = Some(command.map_err(|refusal| refused(&refusal)));
+            }
+        }
+        steps
+    }
+
     /// A body of one object: the answer, and whether there is a change.
-    fn one(&self, object: &Map<String, Value>, draft: &mut Draft<'_>) -> (Reply, bool) {
-        match self.apply(object, draft) {
+    fn one(&self, step: &mut Step, draft: &mut Draft<'_>) -> (Reply, bool) {
+        match step.apply(self, draft) {
             Ok(warnings) => (self.done(&warnings), true),
             Err(failure) => (failure.into(), false),
         }
-    }
-
-    fn apply(&self, object: &Map<String, Value>, draft: &mut Draft<'_>) -> Result<Vec<Warning>, Failure> {
-        let command = self.command(object)?;
-        if self.asked.query.says_yes("idempotent") && draft.has_already(&command) {
-            return Ok(Vec::new());
-        }
-        draft.apply(command).map_err(|refusal| refused(&refusal))
     }
 
     fn command(&self, object: &Map<String, Value>) -> Result<Command, Failure> {
@@ -125,7 +189,7 @@ impl Work<'_> {
 
 impl Asked<'_> {
     /// What the query says, or in the old style the body.
-    fn parameter(&self, name: &str) -> Option<String> {
+    pub fn parameter(&self, name: &str) -> Option<String> {
         self.query.get(name).or_else(|| self.sent.parameter(name).map(str::to_owned))
     }
 

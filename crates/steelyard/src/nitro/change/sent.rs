@@ -57,6 +57,23 @@ impl Sent {
         self.all.keys().map(String::as_str).find(|key| !BESIDE.contains(key))
     }
 
+    /// The id of a session, which the old style has beside the resource.
+    pub fn session(&self) -> Option<&str> {
+        self.all.get("sessionid")?.as_str()
+    }
+
+    /// The one object under a key that is no resource's.
+    ///
+    /// # Errors
+    /// There is none, or something else.
+    pub fn object(&self, key: &str) -> Result<&Map<String, Value>, Reply> {
+        match self.all.get(key) {
+            Some(Value::Object(object)) => Ok(object),
+            Some(_) => Err(bad(1234, &format!("Invalid JSON data type [{key}]"))),
+            None => Err(bad(1095, &format!("Required argument missing [{key}]"))),
+        }
+    }
+
     /// The objects under the resource's key. Other keys that clients send beside it say nothing about them.
     ///
     /// # Errors

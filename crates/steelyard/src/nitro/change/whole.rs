@@ -8,14 +8,27 @@ use steelyard_core::command::Level;
 
 use super::Asked;
 use super::sent::Objects;
+use crate::auth::DONE;
 use crate::nitro::documented::Section;
 use crate::nitro::reply::Reply;
 use crate::nitro::row::Row;
+use crate::nitro::session::permitted;
 use crate::report::Report;
 use crate::state::State;
 
-pub async fn save(state: &State) -> Reply {
-    match state.save().await {
+pub async fn save(asked: &Asked<'_>, state: &State) -> Reply {
+    const COMMAND: &str = "save ns config";
+    if let Err(failure) = permitted(state, asked.who, COMMAND) {
+        return failure.into();
+    }
+    let saved = state.save().await;
+    let result = match &saved {
+        Ok(Some(())) => DONE.to_owned(),
+        Ok(None) => "nothing is saved here".to_owned(),
+        Err(not_saved) => not_saved.to_string(),
+    };
+    state.auth().note(asked.who, COMMAND, result);
+    match saved {
         Ok(Some(_)) => Reply::done(),
         Ok(None) => {
             Reply::error(StatusCode::FORBIDDEN, 257, "Operation not permitted [nothing is saved here]")
@@ -38,6 +51,11 @@ pub fn clear(asked: &Asked<'_>, state: &State, report: &Report) -> Reply {
     let Some(level) = Level::of(word) else {
         return Reply::error(StatusCode::BAD_REQUEST, 1097, "Invalid argument value [level]");
     };
+    let command = format!("clear ns config -force {}", word.to_ascii_lowercase());
+    if let Err(failure) = permitted(state, asked.who, &command) {
+        return failure.into();
+    }
+    state.auth().note(asked.who, &command, DONE);
     state.clear(level).into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
     Reply::done()
 }
@@ -45,6 +63,9 @@ pub fn clear(asked: &Asked<'_>, state: &State, report: &Report) -> Reply {
 /// Lines that only the saved configuration has, then those that only the running one has. Files of the client's choice
 /// are not compared.
 pub async fn diff(asked: &Asked<'_>, state: &State) -> Reply {
+    if let Err(failure) = permitted(state, asked.who, "diff ns config") {
+        return failure.into();
+    }
     match whole_configuration(asked) {
         Ok(object) if object.contains_key("config1") || object.contains_key("config2") => {
             return Reply::netscaler_error(301, "Operation not supported [config1, config2]");

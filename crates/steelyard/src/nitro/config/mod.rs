@@ -10,6 +10,7 @@ mod server;
 mod service;
 mod settings;
 mod switching;
+mod users;
 pub mod whole;
 
 use steelyard_core::command::Object;
@@ -42,6 +43,8 @@ pub const RESOURCES: &[Resource] = &[
     looked_at("nscapacity", "", Shown::Single(appliance::nscapacity)),
     looked_at("clusterinstance", "clid", Shown::List(appliance::none)),
     looked_at("Interface", "id", Shown::List(interfaces::interface)),
+    whole("systemuser", "username", Object::SystemUser, Shown::List(users::systemuser)),
+    looked_at("systemsession", "sid", Shown::List(users::systemsession)),
     looked_at("nsrunningconfig", "", Shown::Single(whole::nsrunningconfig)),
     looked_at("nssavedconfig", "", Shown::Saved),
     binding("lbvserver_service_binding", "name", Object::LbVserver, Shown::List(bindings::lbvserver_service)),

@@ -1,0 +1,69 @@
+//! Users and their sessions (`spec/nitro.md` 9: systemuser, systemsession). A password is shown in no form.
+
+use steelyard_core::config::{ImportedHash, SystemUser};
+
+use crate::auth::sessions::Session;
+use crate::nitro::reply::Reply;
+use crate::nitro::resource::Wanted;
+use crate::nitro::row::Row;
+
+/// `systemuser`.
+pub fn systemuser(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
+    let config = wanted.state.config();
+    let row = |user: &SystemUser| {
+        let mut row = wanted.row();
+        row.attributes(user);
+        if user.timeout_s.is_none() {
+            row.number("timeout", USUAL_TIMEOUT_S);
+        }
+        let kind = if user.timeout_s.is_some() { "User" } else { "Global" };
+        row.text("timeoutkind", kind);
+        if user.max_sessions.is_none() {
+            row.number("maxsession", USUAL_SESSIONS);
+        }
+        row.flag("encrypted", user.password.is_some());
+        if let Some(hash) = user.password.as_ref().and_then(ImportedHash::of) {
+            row.text("hashmethod", hash.form.text());
+        }
+        row
+    };
+    match wanted.id {
+        None => Ok(config.system_users.iter().map(row).collect()),
+        Some(name) => match config.system_users.find(name) {
+            Some(user) => Ok(vec![row(user)]),
+            None => Err(wanted.unknown()),
+        },
+    }
+}
+
+/// `systemsession`.
+pub fn systemsession(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
+    let (state, auth, now) = (wanted.state, wanted.state.auth(), wanted.state.now());
+    let row = |session: &Session| {
+        let mut row = wanted.row();
+        row.number("sid", session.number.into())
+            .text("username", session.user.as_str())
+            .text("logintime", state.date(session.since).text())
+            .text("lastactivitytime", state.date(session.used).text())
+            .number("expirytime", session.left(now).map_or(0, |left| left.as_secs()))
+            .number("numofconnections", 1)
+            .flag("currentconn", wanted.who.session() == Some(session.number))
+            .text("clienttype", "API")
+            .text("partitionname", "default")
+            .text("clientipaddress", session.source.to_string());
+        row
+    };
+    let all = auth.sessions().list(now);
+    match wanted.id {
+        None => Ok(all.iter().map(row).collect()),
+        Some(sid) => match all.iter().find(|session| session.number.to_string() == sid) {
+            Some(session) => Ok(vec![row(session)]),
+            None => Err(wanted.unknown()),
+        },
+    }
+}
+
+/// Seconds, as the reference has them (`spec/nitro.md` 2): nobody said otherwise.
+const USUAL_TIMEOUT_S: u64 = 1_800;
+/// What an appliance shows where nobody said otherwise.
+const USUAL_SESSIONS: u64 = 20;
