@@ -55,7 +55,8 @@ fn every_field_of_nitro_is_known() {
 
 /// What NITRO lets be written and no synopsis of these commands has: units, which are words behind a value here; other
 /// names of arguments in one message; a word that says that two others follow; results that the lists count as fields; arguments of `clear`, `diff` and of
-/// programs that manage several appliances; a service's number, which `CustomServerID` replaced.
+/// programs that manage several appliances; a service's number, which `CustomServerID` replaced; a
+/// password of `ns rpcNode`.
 const NOT_OURS: &[&str] = &[
     "lb monitor units1",
     "lb monitor units2",
@@ -70,6 +71,9 @@ const NOT_OURS: &[&str] = &[
     "lb parameter feature",
     "lb vserver currentactiveorder",
     "lb vserver redirurlflags",
+    "HA node hasyncfailurereason",
+    "HA node rpcnodepassword",
+    "lb profile adccookieattributewarningmsg",
     "ssl certKey builtin",
     "ssl certKey certificatesource",
     "ssl certKey certkeydigest",

@@ -11,10 +11,10 @@ use steelyard_core::config::attribute::{Attribute, Kind, Place, Resource, Row, V
 use steelyard_core::config::secret::Secret;
 use steelyard_core::config::{
     CertKeyBinding, CodeRange, CommandPolicyBinding, CsAction, CsDomain, CsPolicy, CsTarget, CsVserver,
-    LbGroup, LbMonitor, LbParameter, LbVserver, Member, MetricBinding, MonitorBinding, MonitorType,
-    NetProfile, NsConfig, NsHostName, NsIp, NsParam, NsSpParams, OcspResponderBinding, PolicyBinding, Server,
-    Service, ServiceGroup, SslCertKey, SslVserver, SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser,
-    UserBinding,
+    HaLocal, HaPartner, LbGroup, LbMonitor, LbParameter, LbProfile, LbVserver, Member, MetricBinding,
+    MonitorBinding, MonitorType, NetProfile, NsConfig, NsHostName, NsIp, NsParam, NsSpParams,
+    OcspResponderBinding, PolicyBinding, RouteMonitor, Server, Service, ServiceGroup, SslCertKey, SslVserver,
+    SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser, UserBinding,
 };
 
 /// Stands for an option that is given without a value.
@@ -110,6 +110,18 @@ fn cs_policy_and_action() {
 #[test]
 fn metric_binding() {
     every_row::<MetricBinding>(Verb::Bind, Object::LbMonitor, &[("monitorname", "m"), ("metric", "x")]);
+}
+
+#[test]
+fn lb_profile() {
+    every_row::<LbProfile>(Verb::Add, Object::LbProfile, &[("lbprofilename", "p")]);
+}
+
+#[test]
+fn ha_partner() {
+    every_row::<HaPartner>(Verb::Add, Object::HaPartner, &[("id", "1"), ("ipaddress", "10.0.0.1")]);
+    every_row::<HaLocal>(Verb::Set, Object::HaPartner, &[]);
+    every_row::<RouteMonitor>(Verb::Bind, Object::HaPartner, &[("routemonitor", "10.0.0.0")]);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use super::{Command, Object, Seal, Verb, keep, seal};
 use crate::config::attribute::{Place as RowPlace, Resource, Row, Value};
 use crate::config::kept::Whole;
 use crate::config::secret::Secret;
-use crate::config::{Config, LbMonitor, SslCertKey, SystemUser};
+use crate::config::{Config, LbMonitor, LbProfile, SslCertKey, SystemUser};
 
 /// What `steelyard.conf` has: sealed lines by what can be shown of them, and commands with sealed secrets.
 #[derive(Default)]
@@ -198,6 +198,7 @@ impl Command {
             Object::LbParameter => of(&config.lb_parameter, row),
             Object::SystemUser => of::<SystemUser>(config.system_users.find(name()?)?, row),
             Object::SslCertKey => of::<SslCertKey>(config.ssl_cert_keys.find(name()?)?, row),
+            Object::LbProfile => of::<LbProfile>(config.lb_profiles.find(name()?)?, row),
             _ => None,
         }
     }
@@ -215,6 +216,7 @@ pub(super) fn print(config: &Config) -> String {
     config.lb_monitors.iter().for_each(|monitor| set(monitor, Object::LbMonitor, &mut out));
     config.system_users.iter().for_each(|user| set(user, Object::SystemUser, &mut out));
     config.ssl_cert_keys.iter().for_each(|pair| set(pair, Object::SslCertKey, &mut out));
+    config.lb_profiles.iter().for_each(|profile| set(profile, Object::LbProfile, &mut out));
     out
 }
 

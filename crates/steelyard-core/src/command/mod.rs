@@ -54,7 +54,8 @@ pub use switched::Switched;
 pub use taken::{Taken, taken};
 pub use used::features_not_enabled;
 
-use crate::config::attribute::{Change, Row, Value};
+use crate::config::HaPartner;
+use crate::config::attribute::{Change, Resource, Row, Value};
 use form::Form;
 
 /// What to do.
@@ -143,6 +144,10 @@ pub enum Object {
     SslCertKey,
     /// `ssl vserver`
     SslVserver,
+    /// `lb profile`
+    LbProfile,
+    /// A partner, or the appliance itself among them.
+    HaPartner,
 }
 
 /// A command whose every value is of its row's kind and in its row's range. What it refers to may not exist.
@@ -286,6 +291,8 @@ impl Object {
             Object::CsAction => "cs action",
             Object::SslCertKey => "ssl certKey",
             Object::SslVserver => "ssl vserver",
+            Object::LbProfile => "lb profile",
+            Object::HaPartner => HaPartner::OBJECT,
         }
     }
 
@@ -307,12 +314,18 @@ impl Object {
     pub(super) fn is_stored(self) -> bool {
         matches!(
             self,
-            Object::CsVserver | Object::CsPolicy | Object::CsAction | Object::SslCertKey | Object::SslVserver
+            Object::CsVserver
+                | Object::CsPolicy
+                | Object::CsAction
+                | Object::SslCertKey
+                | Object::SslVserver
+                | Object::LbProfile
+                | Object::HaPartner
         )
     }
 
     /// Every object.
-    pub const ALL: [Object; 25] = [
+    pub const ALL: [Object; 27] = [
         Object::Server,
         Object::Service,
         Object::ServiceGroup,
@@ -338,6 +351,8 @@ impl Object {
         Object::CsAction,
         Object::SslCertKey,
         Object::SslVserver,
+        Object::LbProfile,
+        Object::HaPartner,
     ];
 }
 

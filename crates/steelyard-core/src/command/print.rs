@@ -12,8 +12,8 @@ use super::{Command, Object, Verb, beside, keep};
 use crate::config::attribute::{Attribute, Kind, Place, Resource, Value};
 use crate::config::kept::Rank;
 use crate::config::{
-    BindingList, CertKeyBinding, Config, LbBinding, LbMonitor, MetricBinding, MonitorBinding, PolicyBinding,
-    Service, ServiceGroup,
+    BindingList, CertKeyBinding, Config, HaPartner, LbBinding, LbMonitor, MetricBinding, MonitorBinding,
+    PolicyBinding, RouteMonitor, Service, ServiceGroup,
 };
 
 /// A configuration as text.
@@ -63,6 +63,8 @@ pub(super) fn rank(verb: Verb, object: Object) -> Rank {
         Object::LbVserver => Rank::LbVservers,
         Object::LbGroup | Object::CsVserver | Object::CsPolicy | Object::CsAction => Rank::OtherVservers,
         Object::LbMonitor => Rank::Monitors,
+        Object::LbProfile => Rank::Network,
+        Object::HaPartner => Rank::System,
         Object::SystemUser | Object::SystemGroup if binds => Rank::Bindings,
         Object::SystemUser | Object::SystemGroup | Object::SystemCmdPolicy | Object::SystemParameter => {
             Rank::System
@@ -94,6 +96,7 @@ fn resources(config: &Config, rank: Rank, out: &mut String) {
             changed(&config.ns_host_name, out);
             changed(&config.ns_param, out);
             config.ns_ips.iter().for_each(|ip| add(ip, out));
+            ha_partners(config, out);
         }
         Rank::OtherVservers => {
             config.lb_groups.iter().for_each(|group| add(group, out));
@@ -103,6 +106,7 @@ fn resources(config: &Config, rank: Rank, out: &mut String) {
         Rank::Network => {
             changed(&config.ns_sp_params, out);
             config.net_profiles.iter().for_each(|profile| add(profile, out));
+            config.lb_profiles.iter().for_each(|profile| add(profile, out));
         }
         Rank::Servers => config.servers.iter().for_each(|server| add(server, out)),
         Rank::Services => config.services.iter().for_each(|service| add(service, out)),
@@ -124,6 +128,15 @@ fn resources(config: &Config, rank: Rank, out: &mut String) {
             tls::bindings(config, out);
         }
         Rank::Header | Rank::Last => {}
+    }
+}
+
+fn ha_partners(config: &Config, out: &mut String) {
+    config.ha_partners.iter().for_each(|partner| add(partner, out));
+    changed(&config.ha_local, out);
+    for monitor in &config.ha_local.route_monitors {
+        out.push_str(&format!("bind {}", HaPartner::OBJECT));
+        attributes(monitor, &RouteMonitor::default(), out);
     }
 }
 

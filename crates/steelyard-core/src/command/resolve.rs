@@ -145,6 +145,8 @@ pub(super) fn is_stored(config: &Config, object: Object, name: &str) -> bool {
         Object::CsPolicy => config.cs_policies.has(name),
         Object::CsAction => config.cs_actions.has(name),
         Object::SslCertKey => config.ssl_cert_keys.has(name),
+        Object::LbProfile => config.lb_profiles.has(name),
+        Object::HaPartner => config.ha_partners.has(name),
         _ => false,
     }
 }
@@ -232,6 +234,8 @@ fn meant(argument: &str, object: Object) -> &'static [Object] {
             &[Object::LbVserver]
         }
         ("backupVServer", _) => &[Object::LbVserver, Object::CsVserver],
+        ("lbprofilename", Object::LbProfile) => &[Object::LbProfile],
+        ("id", Object::HaPartner) => &[Object::HaPartner],
         ("name", Object::CsVserver) => &[Object::CsVserver],
         ("certkeyName" | "linkCertKeyName", Object::SslCertKey | Object::SslVserver) => &[Object::SslCertKey],
         ("policyName", Object::CsVserver | Object::CsPolicy) => &[Object::CsPolicy],
@@ -269,6 +273,8 @@ fn names<'c>(config: &'c Config, object: Object, argument: &str) -> Box<dyn Iter
         Object::CsPolicy => of(&config.cs_policies),
         Object::CsAction => of(&config.cs_actions),
         Object::SslCertKey => of(&config.ssl_cert_keys),
+        Object::LbProfile => of(&config.lb_profiles),
+        Object::HaPartner => of(&config.ha_partners),
         _ => Box::new(std::iter::empty()),
     };
     Box::new(meant(argument, object).iter().flat_map(of_one))

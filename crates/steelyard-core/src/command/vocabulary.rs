@@ -1,6 +1,8 @@
 //! The words of this program's objects; those of NetScaler's other commands are in `catalogue`.
 
 use super::Object;
+use crate::config::HaPartner;
+use crate::config::attribute::Resource;
 
 /// What the words of an object mean; old forms without the group included (`spec/cli.md` 3).
 pub(super) const OBJECTS: &[(&str, Object)] = &[
@@ -29,6 +31,8 @@ pub(super) const OBJECTS: &[(&str, Object)] = &[
     ("cs action", Object::CsAction),
     ("ssl certKey", Object::SslCertKey),
     ("ssl vserver", Object::SslVserver),
+    ("lb profile", Object::LbProfile),
+    (HaPartner::OBJECT, Object::HaPartner),
     ("vserver", Object::LbVserver),
     ("monitor", Object::LbMonitor),
     ("feature", Object::NsFeature),

@@ -18,6 +18,7 @@ impl Field for String {
         match value {
             Value::Text(text) | Value::Host(Host::Server(text)) => text.clone_into(self),
             Value::Host(Host::Ip(ip)) | Value::Ip(ip) => *self = ip.to_string(),
+            Value::Number(number) => *self = number.to_string(),
             _ => {}
         }
     }
@@ -29,6 +30,7 @@ impl Field for String {
                 Err(_) => Host::Server(self.clone()),
             })),
             Kind::Ip => self.parse().ok().map(Value::Ip),
+            Kind::Number { .. } => self.parse().ok().map(Value::Number),
             _ => Some(Value::Text(self.clone())),
         }
     }

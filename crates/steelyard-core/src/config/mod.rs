@@ -12,12 +12,14 @@ pub mod departure;
 mod feature;
 pub mod field;
 pub mod guard;
+mod ha_partner;
 pub mod kept;
 mod lb_binding;
 mod lb_group;
 mod lb_method;
 mod lb_monitor;
 mod lb_parameter;
+mod lb_profile;
 mod lb_vserver;
 pub(crate) mod make;
 mod mode;
@@ -44,12 +46,14 @@ pub use changes::Changes;
 pub use cs_policy::{CsAction, CsPolicy};
 pub use cs_vserver::{CsDomain, CsTarget, CsVserver};
 pub use feature::Features;
+pub use ha_partner::{HaLocal, HaPartner, OWN_NUMBER, RouteMonitor};
 pub use kept::KeptLines;
 pub use lb_binding::LbBinding;
 pub use lb_group::LbGroup;
 pub use lb_method::{BackupLbMethod, LbMethod, RequestUnit};
 pub use lb_monitor::{LbMonitor, MetricBinding};
 pub use lb_parameter::LbParameter;
+pub use lb_profile::LbProfile;
 pub use lb_vserver::{LbVserver, MOST_BACKUPS};
 pub use mode::Modes;
 pub use monitor_type::{MonitorType, PING_DEFAULT, TCP_DEFAULT};
@@ -75,6 +79,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use attribute::{Kind, Words};
 pub(crate) use feature::FEATURE;
+pub(crate) use ha_partner::PARTNER;
 pub(crate) use lb_binding::{BINDING_ORDER, BINDING_TARGET, BINDING_WEIGHT};
 pub(crate) use lb_group::GROUPED;
 pub(crate) use mode::MODE;
@@ -134,6 +139,12 @@ pub struct Config {
     pub ssl_cert_keys: Table<SslCertKey>,
     /// `ssl vserver`: those of which anything was said.
     pub ssl_vservers: Table<SslVserver>,
+    /// `lb profile`.
+    pub lb_profiles: Table<LbProfile>,
+    /// The partners of the appliance.
+    pub ha_partners: Table<HaPartner>,
+    /// What the appliance itself does about them.
+    pub ha_local: HaLocal,
     /// Lines that are no resource of this program.
     pub kept: KeptLines,
 }
@@ -166,6 +177,9 @@ impl Default for Config {
             cs_actions: Table::default(),
             ssl_cert_keys: Table::default(),
             ssl_vservers: Table::default(),
+            lb_profiles: Table::default(),
+            ha_partners: Table::default(),
+            ha_local: HaLocal::default(),
             kept: KeptLines::default(),
         }
     }
@@ -173,7 +187,7 @@ impl Default for Config {
 
 impl Config {
     /// Every table. No command that stands for several changes anything else.
-    pub(crate) fn tables(&mut self) -> [&mut dyn Undoable; 16] {
+    pub(crate) fn tables(&mut self) -> [&mut dyn Undoable; 18] {
         let Config {
             servers,
             services,
@@ -192,6 +206,9 @@ impl Config {
             cs_actions,
             ssl_cert_keys,
             ssl_vservers,
+            lb_profiles,
+            ha_partners,
+            ha_local: _,
             lb_parameter: _,
             features: _,
             modes: _,
@@ -218,6 +235,8 @@ impl Config {
             cs_actions,
             ssl_cert_keys,
             ssl_vservers,
+            lb_profiles,
+            ha_partners,
         ]
     }
 }

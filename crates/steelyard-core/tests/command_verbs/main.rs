@@ -4,6 +4,7 @@
 
 mod content_switching;
 mod more;
+mod stored;
 mod tls;
 mod users;
 

@@ -46,6 +46,8 @@ pub fn clear(config: &mut Config, level: Level) {
         config.ns_sp_params = before.ns_sp_params;
         config.ns_ips = before.ns_ips;
         config.net_profiles = before.net_profiles;
+        config.ha_partners = before.ha_partners;
+        config.ha_local = before.ha_local;
         config.system_users = before.system_users;
         config.system_groups = before.system_groups;
         config.system_cmd_policies = before.system_cmd_policies;

@@ -7,6 +7,7 @@ mod clear;
 mod cs_policy;
 mod cs_vserver;
 mod group;
+mod ha_partner;
 mod host;
 mod lb_group;
 mod lb_vserver;
@@ -33,6 +34,7 @@ pub use clear::{Level, clear};
 use cs_policy::{add_cs_action, add_cs_policy, set_cs_action, set_cs_policy};
 use cs_vserver::{add_cs_vserver, bind_cs_vserver, set_cs_vserver};
 use group::{add_service_group, bind_service_group, set_service_group};
+use ha_partner::{bind_ha_partner, set_ha_partner};
 use host::{add_server, add_service, bind_service, set_server, set_service};
 use lb_group::bind_lb_group;
 use lb_vserver::{add_lb_vserver, bind_lb_vserver, set_lb_vserver};
@@ -112,6 +114,9 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         (Verb::Bind, Object::Service) => bind_service(config, command)?,
         (Verb::Bind, Object::ServiceGroup) => bind_service_group(config, command)?,
         (Verb::Bind, Object::CsVserver) => bind_cs_vserver(config, command)?,
+        (Verb::Add, Object::LbProfile) => add(&mut config.lb_profiles, "lbprofilename", command)?,
+        (Verb::Add, Object::HaPartner) => add(&mut config.ha_partners, "id", command)?,
+        (Verb::Bind, Object::HaPartner) => bind_ha_partner(config, command)?,
         (Verb::Add, Object::SslCertKey) => return add_ssl_cert_key(config, command),
         (Verb::Bind, Object::SslCertKey) => bind_ssl_cert_key(config, command)?,
         (Verb::Bind, Object::SslVserver) => return bind_ssl_vserver(config, command),
@@ -128,6 +133,8 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         (Verb::Set, Object::CsVserver) => set_cs_vserver(config, command)?,
         (Verb::Set, Object::CsPolicy) => set_cs_policy(config, command)?,
         (Verb::Set, Object::CsAction) => set_cs_action(config, command)?,
+        (Verb::Set, Object::LbProfile) => set(&mut config.lb_profiles, "lbprofilename", command)?,
+        (Verb::Set, Object::HaPartner) => set_ha_partner(config, command)?,
         (Verb::Set, Object::SslCertKey) => set_ssl_cert_key(config, command)?,
         (Verb::Set, Object::SslVserver) => return set_ssl_vserver(config, command),
         (Verb::Set, Object::LbVserver) => set_lb_vserver(config, command)?,

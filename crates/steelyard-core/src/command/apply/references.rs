@@ -120,6 +120,13 @@ fn rename(name: &mut String, old: &str, new: &str) {
     }
 }
 
+/// A virtual server with that load balancing profile.
+pub(super) fn user_of_lb_profile(config: &Config, profile: &str) -> Option<User> {
+    let mut vservers = config.lb_vservers.iter();
+    let user = vservers.find(|vserver| vserver.lb_profile.eq_ignore_ascii_case(profile));
+    user.map(|user| User::new("lb vserver", &user.name))
+}
+
 /// What sends from the addresses of that profile.
 pub(super) fn user_of_net_profile(config: &Config, profile: &str) -> Option<User> {
     let is = |used: &str| used.eq_ignore_ascii_case(profile);

@@ -1,11 +1,12 @@
 //! `rm` and `rename`.
 
 use super::cs_policy::{rm_cs_action, rm_cs_policy};
+use super::ha_partner::rm_ha_partner;
 use super::monitor::changeable;
 use super::references::{
     User, leave_groups, remove_if_implicit, rename_cs_action, rename_cs_policy, rename_server, rename_target,
-    rename_vserver, unbind_everywhere, user_of_monitor, user_of_net_profile, user_of_server, user_of_target,
-    user_of_target_vserver, users_of_vserver,
+    rename_vserver, unbind_everywhere, user_of_lb_profile, user_of_monitor, user_of_net_profile,
+    user_of_server, user_of_target, user_of_target_vserver, users_of_vserver,
 };
 use super::ssl_cert_key::rm_ssl_cert_keys;
 use super::system::{rm_cmd_policy, rm_system_group, rm_system_user};
@@ -25,6 +26,8 @@ pub(super) fn rm(config: &mut Config, command: &Command) -> Result<(), Refusal> 
         Object::CsVserver => rm_cs_vservers(config, &names(command, "name"))?,
         Object::CsPolicy => rm_cs_policy(config, name(command))?,
         Object::CsAction => rm_cs_action(config, name(command))?,
+        Object::LbProfile => rm_lb_profile(config, name(command))?,
+        Object::HaPartner => rm_ha_partner(config, command)?,
         Object::SslCertKey => rm_ssl_cert_keys(config, command)?,
         Object::LbMonitor => rm_lb_monitor(config, command)?,
         Object::NsIp => {
@@ -143,6 +146,15 @@ fn rm_net_profiles(config: &mut Config, names: &[&str]) -> Result<(), Refusal> {
     for name in names {
         config.net_profiles.remove(name);
     }
+    Ok(())
+}
+
+fn rm_lb_profile(config: &mut Config, name: &str) -> Result<(), Refusal> {
+    such(&config.lb_profiles, "lbprofilename", name)?;
+    if let Some(user) = user_of_lb_profile(config, name) {
+        return Err(in_use("lbprofilename", name, user));
+    }
+    config.lb_profiles.remove(name);
     Ok(())
 }
 

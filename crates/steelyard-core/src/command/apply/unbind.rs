@@ -2,6 +2,7 @@
 
 use super::cs_vserver::unbind_cs_vserver;
 use super::group::member_key;
+use super::ha_partner::unbind_ha_partner;
 use super::lb_group::unbind_lb_group;
 use super::lb_vserver::unbind_lb_vserver;
 use super::monitor_parts::{is_about_a_part, unbind_part};
@@ -29,6 +30,7 @@ pub(super) fn unbind(config: &mut Config, command: &Command) -> Result<(), Refus
         Object::ServiceGroup => unbind_service_group(config, command),
         Object::LbVserver => unbind_lb_vserver(config, command),
         Object::CsVserver => unbind_cs_vserver(config, command),
+        Object::HaPartner => unbind_ha_partner(config, command),
         Object::SslCertKey => unbind_ssl_cert_key(config, command),
         Object::SslVserver => unbind_ssl_vserver(config, command),
         Object::LbGroup => unbind_lb_group(config, command),

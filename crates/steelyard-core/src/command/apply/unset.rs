@@ -2,6 +2,7 @@
 
 use super::cs_vserver::checked_cs_vserver;
 use super::group::{MEMBER, for_members_alone, member_key};
+use super::ha_partner::is_local;
 use super::lb_vserver::checked_vserver;
 use super::monitor::{changeable, check_monitor};
 use super::ssl_vserver::{put_ssl_vserver, ssl_vserver};
@@ -69,6 +70,14 @@ pub(super) fn unset(config: &mut Config, command: &Command) -> Result<(), Refusa
         Object::CsAction => {
             let action = without(such(&config.cs_actions, "name", name(command))?, command);
             config.cs_actions.insert(action);
+        }
+        Object::LbProfile => {
+            let profile = without(such(&config.lb_profiles, "lbprofilename", name(command))?, command);
+            config.lb_profiles.insert(profile);
+        }
+        Object::HaPartner => {
+            is_local(config, command)?;
+            config.ha_local = without(&config.ha_local, command);
         }
         Object::SslCertKey => {
             let pair = without(such(&config.ssl_cert_keys, "certkeyName", name(command))?, command);

@@ -56,7 +56,8 @@ const EXPOSURE: Effect = Effect::Exposure;
 /// Every row; of a group there may be several.
 pub(super) const TABLE: &[Row] = &[
     // The appliance itself, its users and what watches it.
-    Row::stored("HA", NONE, Rank::System, "files node"),
+    Row::stored("HA", NONE, Rank::System, "files"),
+    Row::stored("HA", NONE, Rank::Network, "node"),
     Row::stored("adm", NONE, Rank::System, "parameter serviceEndpoint"),
     Row::stored(
         "cloud",
@@ -177,7 +178,8 @@ pub(super) const TABLE: &[Row] = &[
     Row::stored("user", TRAFFIC, Rank::OtherVservers, "vserver"),
     Row::shown("lsn", "deterministicNat session sipalgcall rtspalgsession"),
     // Load balancing beside its resources.
-    Row::stored("lb", TRAFFIC, Rank::Network, "profile sipParameters"),
+    Row::stored("lb", TRAFFIC, Rank::Network, "sipParameters"),
+    Row::stored("lb", TRAFFIC, Rank::Servers, "profile"),
     Row::stored(
         "lb",
         TRAFFIC,

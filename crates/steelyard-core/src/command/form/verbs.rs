@@ -9,11 +9,12 @@ use crate::command::{Object, Verb};
 use crate::config::attribute::Resource;
 use crate::config::{
     BINDING_ORDER, BINDING_TARGET, BINDING_WEIGHT, CIPHER, CURVE, CertKeyBinding, CommandPolicyBinding,
-    CsAction, CsDomain, CsPolicy, CsTarget, CsVserver, DELETES_FILES, FEATURE, GROUPED, ISSUER, LbGroup,
-    LbMonitor, LbParameter, LbVserver, MODE, Member, MetricBinding, MonitorBinding, NO_DOMAIN_CHECK,
-    NetProfile, NsConfig, NsHostName, NsIp, NsParam, NsSpParams, OcspResponderBinding, PolicyBinding,
-    RESOLVE_NOW, SERVICE_IP, Server, Service, ServiceGroup, SslCertKey, SslVserver, SystemCmdPolicy,
-    SystemGroup, SystemParameter, SystemUser, UserBinding,
+    CsAction, CsDomain, CsPolicy, CsTarget, CsVserver, DELETES_FILES, FEATURE, GROUPED, HaLocal, HaPartner,
+    ISSUER, LbGroup, LbMonitor, LbParameter, LbProfile, LbVserver, MODE, Member, MetricBinding,
+    MonitorBinding, NO_DOMAIN_CHECK, NetProfile, NsConfig, NsHostName, NsIp, NsParam, NsSpParams,
+    OcspResponderBinding, PARTNER, PolicyBinding, RESOLVE_NOW, RouteMonitor, SERVICE_IP, Server, Service,
+    ServiceGroup, SslCertKey, SslVserver, SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser,
+    UserBinding,
 };
 
 /// The form of a command; `None` when the verb does not go with the object.
@@ -50,6 +51,8 @@ fn added(object: Object) -> Option<Form> {
         Object::CsPolicy => add::<CsPolicy>(),
         Object::CsAction => add::<CsAction>(),
         Object::SslCertKey => add::<SslCertKey>(),
+        Object::LbProfile => add::<LbProfile>(),
+        Object::HaPartner => add::<HaPartner>(),
         _ => return None,
     })
 }
@@ -84,6 +87,8 @@ fn changed(object: Object) -> Option<Form> {
         Object::CsAction => set::<CsAction>(),
         Object::SslCertKey => set::<SslCertKey>(),
         Object::SslVserver => set::<SslVserver>(),
+        Object::LbProfile => set::<LbProfile>(),
+        Object::HaPartner => numbered().options(HaLocal::rows()),
         _ => return None,
     })
 }
@@ -112,6 +117,8 @@ fn unset(object: Object) -> Option<Form> {
         Object::CsVserver => set::<CsVserver>().but(&["ipv46"]),
         Object::CsPolicy => set::<CsPolicy>(),
         Object::CsAction => key::<CsAction>().options(rows::<CsAction>(&["comment"])),
+        Object::LbProfile => set::<LbProfile>(),
+        Object::HaPartner => numbered().options(HaLocal::rows()),
         Object::SslCertKey => set::<SslCertKey>(),
         Object::SslVserver => set::<SslVserver>(),
         _ => return None,
@@ -126,6 +133,8 @@ fn removed(object: Object) -> Option<Form> {
         }
         Object::CsPolicy => key::<CsPolicy>(),
         Object::CsAction => key::<CsAction>(),
+        Object::LbProfile => key::<LbProfile>(),
+        Object::HaPartner => key::<HaPartner>(),
         Object::SslCertKey => Form::default().slot(&CERT_KEYS, Need::Required).options([&DELETES_FILES]),
         Object::Service => key::<Service>(),
         Object::ServiceGroup => key::<ServiceGroup>(),
@@ -172,6 +181,7 @@ fn bound(object: Object) -> Option<Form> {
             .options(PolicyBinding::rows())
             .options(CsDomain::rows())
             .options([&ANALYTICS_PROFILE]),
+        Object::HaPartner => numbered().options(RouteMonitor::rows()),
         Object::SslCertKey => key::<SslCertKey>().options(OcspResponderBinding::rows()),
         Object::SslVserver => key::<SslVserver>()
             .options(CertKeyBinding::rows())
@@ -212,6 +222,7 @@ fn unbound(object: Object) -> Option<Form> {
             .options(rows::<PolicyBinding>(&["policyname", "bindpoint", "priority"]))
             .options(rows::<CsDomain>(&["domainname"]))
             .options([&ANALYTICS_PROFILE]),
+        Object::HaPartner => numbered().options(RouteMonitor::rows()),
         Object::SslCertKey => key::<SslCertKey>().options(rows::<OcspResponderBinding>(&["ocspresponder"])),
         Object::SslVserver => key::<SslVserver>()
             .options(CertKeyBinding::rows())
@@ -288,6 +299,8 @@ fn shown(object: Object) -> Option<Form> {
         Object::CsAction => key::<CsAction>(),
         Object::SslCertKey => key::<SslCertKey>(),
         Object::SslVserver => key::<SslVserver>(),
+        Object::LbProfile => key::<LbProfile>(),
+        Object::HaPartner => numbered(),
         Object::LbParameter
         | Object::SystemParameter
         | Object::NsFeature
@@ -310,9 +323,15 @@ fn counted(object: Object) -> Option<Form> {
         Object::LbVserver => key::<LbVserver>().optional().options([&SORT_BY, &SORT_ORDER]),
         Object::CsVserver => key::<CsVserver>().optional(),
         Object::SslVserver => key::<SslVserver>().optional(),
+        Object::HaPartner => Form::default(),
         _ => return None,
     };
     Some(form.options(&COUNTED))
+}
+
+/// With the number of a partner, which may be left out.
+fn numbered() -> Form {
+    Form::default().slot(&PARTNER, Need::Optional)
 }
 
 /// With the words that name a member of a group.

@@ -356,7 +356,9 @@ impl Applied<'_> {
             | Object::CsPolicy
             | Object::CsAction
             | Object::SslCertKey
-            | Object::SslVserver => None,
+            | Object::SslVserver
+            | Object::LbProfile
+            | Object::HaPartner => None,
         };
         default.is_some_and(|default| default == *value)
     }
