@@ -92,6 +92,8 @@ mod host_commands;
 mod hostile;
 #[path = "e2e/injected.rs"]
 mod injected;
+#[path = "e2e/kept.rs"]
+mod kept;
 #[path = "e2e/lab.rs"]
 mod lab;
 #[path = "e2e/lifecycle.rs"]
@@ -173,6 +175,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(hostile::trials());
     trials.extend(foreign::trials());
     trials.extend(real_clients::trials());
+    trials.extend(kept::trials());
     trials.extend(lab::trials());
     trials.extend(conformance::trials());
     trials.extend(relaying::trials());

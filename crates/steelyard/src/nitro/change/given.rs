@@ -41,7 +41,7 @@ impl<'c> Given<'c> {
     /// The fields of an object of the body. What is null is not given.
     pub fn body(&mut self, object: &Map<String, Value>) -> Result<(), Failure> {
         for (name, value) in object.iter().filter(|(_, value)| !value.is_null()) {
-            if self.is_unit(name, object) {
+            if self.is_unit(name, object) || is_said_by_another(name, object) {
                 continue;
             }
             let row = self.row(name)?;
@@ -62,7 +62,12 @@ impl<'c> Given<'c> {
     pub fn arguments(&mut self, pairs: &[(String, String)]) -> Result<(), Failure> {
         for (name, value) in pairs {
             let row = self.row(name)?;
-            self.put(row, name, vec![value.clone()], Source::Arguments)?;
+            let words = match (row.kind, &*value.to_ascii_lowercase()) {
+                (Kind::Bare, "true") => Vec::new(),
+                (Kind::Bare, "false") => continue,
+                _ => vec![value.clone()],
+            };
+            self.put(row, name, words, Source::Arguments)?;
         }
         Ok(())
     }
@@ -127,6 +132,11 @@ impl<'c> Given<'c> {
         let is_of = |row: &Row| matches!(row.kind, Kind::Span { unit, .. } if unit == name);
         self.taken.rows().any(|row| is_of(row) && object.contains_key(row.nitro))
     }
+}
+
+/// That a label is invoked says its kind in a command, and a flag besides in NITRO.
+fn is_said_by_another(name: &str, object: &Map<String, Value>) -> bool {
+    name.eq_ignore_ascii_case("invoke") && object.contains_key("labeltype")
 }
 
 impl Change {

@@ -11,6 +11,7 @@ mod service;
 mod settings;
 mod switching;
 mod users;
+pub mod tls;
 pub mod whole;
 
 use steelyard_core::command::Object;
@@ -37,6 +38,8 @@ pub const RESOURCES: &[Resource] = &[
     whole("csvserver", "name", Object::CsVserver, Shown::List(switching::csvserver)),
     whole("cspolicy", "policyname", Object::CsPolicy, Shown::List(switching::cspolicy)),
     whole("csaction", "name", Object::CsAction, Shown::List(switching::csaction)),
+    whole("sslvserver", "vservername", Object::SslVserver, Shown::List(tls::sslvserver)),
+    whole("lbprofile", "lbprofilename", Object::LbProfile, Shown::List(tls::lbprofile)),
     looked_at("nsversion", "", Shown::Single(appliance::nsversion)),
     looked_at("nshardware", "", Shown::Single(appliance::nshardware)),
     looked_at("nslicense", "", Shown::Single(appliance::nslicense)),
@@ -95,6 +98,12 @@ pub const RESOURCES: &[Resource] = &[
         "name",
         Object::CsVserver,
         Shown::List(bindings::csvserver_cspolicy),
+    ),
+    binding(
+        "sslvserver_sslcertkey_binding",
+        "vservername",
+        Object::SslVserver,
+        Shown::List(bindings::sslvserver_sslcertkey),
     ),
     binding(
         "csvserver_lbvserver_binding",

@@ -12,6 +12,7 @@ mod probes;
 mod server;
 mod service;
 mod service_group;
+mod ssl_vserver;
 mod whose;
 
 use std::net::IpAddr;
@@ -39,6 +40,7 @@ pub use service::{service, service_lbmonitor};
 pub use service_group::{
     servicegroup, servicegroup_lbmonitor, servicegroup_monitors_of_members, servicegroup_servicegroupmember,
 };
+pub use ssl_vserver::sslvserver_sslcertkey;
 pub use whose::{lbpersistentsessions, servicegroupbindings, svcbindings};
 
 /// What rows are made of.
