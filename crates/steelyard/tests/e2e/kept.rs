@@ -112,6 +112,13 @@ fn tls_of_virtual_servers_is_kept_and_shown() {
     assert!(rows(&program, "sslvserver_sslcertkey_binding/web").is_empty());
     has(&rows(&program, "sslvserver/web")[0], from_the_start);
     assert!(!saved(&program).contains("ssl vserver web"), "nothing is said of it any more");
+    let label = json!({
+        "name": "cs", "policyname": "any", "priority": 5, "invoke": true, "labeltype": "policylabel", "labelname": "l",
+    });
+    done(&program, "PUT", "csvserver_cspolicy_binding", label);
+    assert!(
+        saved(&program).contains("bind cs vserver cs -policyName any -priority 5 -invoke policylabel l\n")
+    );
     done(&program, "DELETE", "lbvserver/web", Value::Null);
     assert_eq!(names(&program), ["cs"]);
 }
