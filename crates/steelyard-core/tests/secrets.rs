@@ -15,7 +15,7 @@ use steelyard_core::command::{
 use steelyard_core::config::attribute::{Kind, Place, Resource};
 use steelyard_core::config::kept::Whole;
 use steelyard_core::config::secret::{MASK, Secret};
-use steelyard_core::config::{Config, LbMonitor, LbParameter};
+use steelyard_core::config::{Config, LbMonitor, LbParameter, LbProfile, SslCertKey};
 
 /// Stands for a key: hexadecimal of the purpose and the text.
 struct Hex;
@@ -305,6 +305,8 @@ fn commands_with_secrets() -> Vec<String> {
     assert!(commands.iter().any(|command| command.contains("-password")));
     commands.extend(options(secret::<LbMonitor>(), "set lb monitor tcp TCP"));
     commands.extend(options(secret::<LbParameter>(), "set lb parameter"));
+    commands.extend(options(secret::<SslCertKey>(), "add ssl certKey c -cert a -key b"));
+    commands.extend(options(secret::<LbProfile>(), "add lb profile p"));
     commands.push("add system user u {S} -timeout 900".to_owned());
     commands.push("set system user nsroot {S}".to_owned());
     commands
@@ -322,11 +324,12 @@ const OTHER_LINES: &[&str] = &[
     "add authentication tacacsAction a -tacacsSecret {S} -authorization OFF",
     "add authentication OAuthAction a -clientID x -clientSecret {S}",
     "add snmp user u -group g -authType SHA -authpasswd {S} -privType AES -privpasswd {S}",
-    "add ssl certKey c -cert a -key b -passplain {S}",
+    "add ssl certKey c -cert a -key b -passplain {S} -newOption x",
+    "add HA node 1 10.0.0.1 -rpcNodePassword {S}",
     "add ns hmacKey k -digest SHA256 -keyValue {S}",
     "add ipsec profile p -psk {S}",
     "add db user u -password {S}",
-    "add lb profile p -cookiePassphrase {S}",
+    "add lb profile p -cookiePassphrase {S} -newOption x",
     "add aaa kcdAccount a -delegatedUser u -kcdPassword {S}",
     "add nonsense x -password {S}",
     "add lb monitor m LDAP -passwrod {S}",

@@ -8,9 +8,6 @@ use super::make::resource;
 use super::one_of;
 use super::table::known_by_name;
 
-/// The number of the appliance itself among its partners; it is there without any line.
-pub const OWN_NUMBER: &str = "0";
-
 resource! {
     /// A partner.
     pub struct HaPartner "HA node" {

@@ -46,7 +46,7 @@ pub use changes::Changes;
 pub use cs_policy::{CsAction, CsPolicy};
 pub use cs_vserver::{CsDomain, CsTarget, CsVserver};
 pub use feature::Features;
-pub use ha_partner::{HaLocal, HaPartner, OWN_NUMBER, RouteMonitor};
+pub use ha_partner::{HaLocal, HaPartner, RouteMonitor};
 pub use kept::KeptLines;
 pub use lb_binding::LbBinding;
 pub use lb_group::LbGroup;
