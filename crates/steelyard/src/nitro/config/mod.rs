@@ -10,8 +10,8 @@ mod server;
 mod service;
 mod settings;
 mod switching;
-mod users;
 pub mod tls;
+mod users;
 pub mod whole;
 
 use steelyard_core::command::Object;
