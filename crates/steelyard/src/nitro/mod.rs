@@ -24,6 +24,7 @@ mod show;
 mod since;
 mod stat;
 pub mod totals;
+mod zero;
 
 use std::convert::Infallible;
 use std::io;

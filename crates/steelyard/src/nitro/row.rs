@@ -9,18 +9,20 @@ use steelyard_core::config::CodeRange;
 use steelyard_core::config::attribute::{Host, Kind, Resource, Value};
 
 use super::documented::{Documented, Json, Section, undocumented};
+use super::zero::always_zero;
 
 /// One element of an answer.
 pub struct Row {
     section: Section,
+    resource: &'static str,
     documented: Option<&'static Documented>,
     fields: Vec<(Cow<'static, str>, Plain)>,
 }
 
 impl Row {
     /// Nothing of that resource yet. Each field is given once.
-    pub fn new(section: Section, resource: &str) -> Row {
-        Row { section, documented: Documented::find(section, resource), fields: Vec::new() }
+    pub fn new(section: Section, resource: &'static str) -> Row {
+        Row { section, resource, documented: Documented::find(section, resource), fields: Vec::new() }
     }
 
     /// A number; whether it is one in JSON the resource's types say.
@@ -70,6 +72,11 @@ impl Row {
     /// 0 for each of these names.
     pub fn zeros(&mut self, names: &[&'static str]) -> &mut Row {
         names.iter().fold(self, |row, name| row.number(name, 0))
+    }
+
+    /// 0 for each field of the resource that is always 0.
+    pub fn always_zero(&mut self) -> &mut Row {
+        self.zeros(always_zero(self.section, self.resource))
     }
 
     /// A text for each of these names.

@@ -5,7 +5,6 @@ use rustix::fs::statvfs;
 use steelyard_core::time::Time;
 
 use super::protocol::{self, BYTES_OF_A_MBIT, Count};
-use super::zero;
 use crate::kernel::{Memory, RX_BYTES, TX_BYTES, Ticks};
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
@@ -25,7 +24,7 @@ pub fn ns(wanted: &Wanted<'_>) -> Row {
     protocol::counts(&mut row, &span, WIRE);
     protocol::counts(&mut row, &span, protocol::CARRIED);
     protocol::connections(&mut row, wanted.state);
-    zero::fill(&mut row, "ns");
+    row.always_zero();
     row
 }
 
@@ -43,7 +42,7 @@ pub fn system(wanted: &Wanted<'_>) -> Row {
     for supply in ["powersupply1status", "powersupply2status", "powersupply3status", "powersupply4status"] {
         row.text(supply, "NOT SUPPORTED");
     }
-    zero::fill(&mut row, "system");
+    row.always_zero();
     row
 }
 
@@ -70,7 +69,7 @@ pub fn systemmemory(wanted: &Wanted<'_>) -> Row {
     row.number("memusagepcnt", memory.percent())
         .number("memtotallocpcnt", memory.percent())
         .number("memtotavail", memory.total_mb);
-    zero::fill(&mut row, "systemmemory");
+    row.always_zero();
     row
 }
 
@@ -81,7 +80,7 @@ pub fn hanode(wanted: &Wanted<'_>) -> Row {
         .text("hacurstate", UP)
         .text("hacurmasterstate", PRIMARY)
         .text("transtime", wanted.state.date(Time::ZERO).text());
-    zero::fill(&mut row, "hanode");
+    row.always_zero();
     row
 }
 

@@ -4,7 +4,6 @@ use steelyard_core::config::{Config, Member, ServiceGroup};
 use steelyard_core::snapshot::member_name;
 
 use super::traffic::service_fields;
-use super::zero;
 use crate::nitro::documented::Section;
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
@@ -70,5 +69,5 @@ fn figures(row: &mut Row, state: &State, group: &ServiceGroup, member: &Member) 
     let name = member_name(&group.name, &member.server, member.port);
     let live = state.snapshot().service(&name).cloned();
     service_fields(row, state, live.as_ref(), (group.service_type, group.max_client));
-    zero::fill(row, "servicegroupmember");
+    row.always_zero();
 }

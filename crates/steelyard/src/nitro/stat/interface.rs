@@ -1,6 +1,5 @@
 //! The figures of network interfaces.
 
-use super::zero;
 use crate::interfaces;
 use crate::kernel;
 use crate::nitro::reply::Reply;
@@ -28,7 +27,7 @@ pub fn interface(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
                 row.number(rate, span.rate(count));
             }
         }
-        zero::fill(&mut row, "Interface");
+        row.always_zero();
         row
     };
     Ok(all.iter().map(of).collect())

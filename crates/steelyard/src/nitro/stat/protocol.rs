@@ -3,7 +3,6 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::zero;
 use crate::nitro::resource::Wanted;
 use crate::nitro::row::Row;
 use crate::nitro::totals::{Sample, Span};
@@ -39,7 +38,7 @@ pub fn http(wanted: &Wanted<'_>) -> Row {
     let mut row = wanted.row();
     counts(&mut row, &span, CARRIED);
     counts(&mut row, &span, SENT);
-    zero::fill(&mut row, "protocolhttp");
+    row.always_zero();
     row
 }
 
@@ -56,7 +55,7 @@ pub fn tcp(wanted: &Wanted<'_>) -> Row {
         .number("tcpspareconn", idle)
         .number("tcpsurgequeuelen", waiting + paced);
     counts(&mut row, &span, TCP);
-    zero::fill(&mut row, "protocoltcp");
+    row.always_zero();
     row
 }
 
@@ -64,7 +63,7 @@ pub fn tcp(wanted: &Wanted<'_>) -> Row {
 pub fn ip(wanted: &Wanted<'_>) -> Row {
     let mut row = wanted.row();
     counts(&mut row, &wanted.state.span(), IP);
-    zero::fill(&mut row, "protocolip");
+    row.always_zero();
     row
 }
 
@@ -72,7 +71,7 @@ pub fn ip(wanted: &Wanted<'_>) -> Row {
 pub fn udp(wanted: &Wanted<'_>) -> Row {
     let mut row = wanted.row();
     counts(&mut row, &wanted.state.span(), UDP);
-    zero::fill(&mut row, "protocoludp");
+    row.always_zero();
     row
 }
 

@@ -8,7 +8,6 @@ use steelyard_core::config::{Service as Configured, ServiceType};
 use steelyard_core::service::{Service, State as ServiceState};
 use steelyard_core::time::SECOND_US;
 
-use super::zero;
 use crate::nitro::documented::Section;
 use crate::nitro::rates::{Counts, Recent};
 use crate::nitro::reply::Reply;
@@ -37,7 +36,7 @@ pub fn service_row(state: &State, configured: &Configured) -> Row {
         .number("vsvrservicehits", live.as_ref().map_or(0, |live| live.requests()))
         .number("vsvrservicehitsrate", recent.per_second(recent.counts.hits))
         .number("activetransactions", live.as_ref().map_or(0, |live| live.active()));
-    zero::fill(&mut row, "service");
+    row.always_zero();
     row
 }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use steelyard_core::config::{LbBinding, LbVserver};
 use steelyard_core::vserver::VirtualServer;
 
+use super::group;
 use super::traffic::{address, carried, service_row, state_text};
-use super::{group, zero};
 use crate::nitro::documented::Section;
 use crate::nitro::rates::Counts;
 use crate::nitro::reply::Reply;
@@ -62,7 +62,7 @@ fn figures(row: &mut Row, state: &State, configured: &LbVserver, vserver: &Arc<V
         .number("invalidrequestresponsedropped", live.invalid.load(Relaxed))
         .number("totvserverdownbackuphits", live.backup_hits.load(Relaxed));
     durations(row, vserver);
-    zero::fill(row, "lbvserver");
+    row.always_zero();
     // Ours: why it is not UP, in words.
     row.text("reason", why.unwrap_or_default());
 }
@@ -105,7 +105,7 @@ pub fn sslvserver(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
             .text("state", state_text(wanted.state.vserver_state(live).0))
             .number("actsvcs", up)
             .number("vslbhealth", live.picker.standing().percent().into());
-        zero::fill(&mut row, "sslvserver");
+        row.always_zero();
         Some(row)
     };
     let rows: Vec<Row> = wanted.of(&config.lb_vservers)?.into_iter().filter(is_tls).filter_map(of).collect();
@@ -120,7 +120,7 @@ pub fn csvserver(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
         row.text("name", &configured.name);
         address(&mut row, configured.ip.map(|ip| (ip, configured.port.unwrap_or(0)).into()));
         row.text("type", configured.service_type.text()).text("state", "DOWN");
-        zero::fill(&mut row, "csvserver");
+        row.always_zero();
         row
     };
     Ok(wanted.of(&config.cs_vservers)?.into_iter().map(of).collect())

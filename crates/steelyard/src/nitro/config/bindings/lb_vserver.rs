@@ -114,7 +114,7 @@ fn target(row: &mut Row, (ip, port): (String, u16), service_type: &'static str) 
 
 fn share(row: &mut Row, weight: u32, order: Option<u32>) {
     row.number("weight", weight.into())
-        .number("dynamicweight", 0)
+        .always_zero()
         .text("cookieipport", "")
         .text("vserverid", "0")
         .text("preferredlocation", "")

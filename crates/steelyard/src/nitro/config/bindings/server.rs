@@ -66,7 +66,7 @@ fn member_row(view: &View<'_>, server: &Server, (group, member): (&ServiceGroup,
         .number("weight", member.weight.into())
         .text("servicegroupentname2", name)
         .number("boundtd", group.traffic_domain.into())
-        .number("svrcfgflags", 0);
+        .always_zero();
     row
 }
 

@@ -47,10 +47,8 @@ fn monitors(view: &View<'_>, service: &Service) -> Vec<Row> {
             .number("monitortotalprobes", probed.probes)
             .number("monitortotalfailedprobes", probed.failed)
             .number("monitorcurrentfailedprobes", probed.failed_now)
-            .number("monstatcode", 0)
             .number("monstatparam1", probed.status.into())
-            .number("monstatparam2", 0)
-            .number("monstatparam3", 0);
+            .always_zero();
         row
     };
     of_service(service).into_iter().map(monitor).collect()

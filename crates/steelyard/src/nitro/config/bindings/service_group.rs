@@ -52,7 +52,7 @@ fn members(view: &View<'_>, group: &ServiceGroup) -> Vec<Row> {
             .text("svrstate", view.service_state(&name))
             .number("weight", member.weight.into());
         of_member(&mut row, member);
-        row.number("delay", 0).text("graceful", "NO");
+        row.text("graceful", "NO").always_zero();
         if let Some(live) = view.live(&name) {
             since(&mut row, view.state, live.since());
         }
@@ -66,7 +66,6 @@ fn of_member(row: &mut Row, member: &Member) {
     row.number("port", member.port.into())
         .text("state", switch(member.enabled))
         .number("hashid", member.hash_id.unwrap_or(0).into())
-        .number("serverid", 0)
         .text("customserverid", &member.custom_server_id)
         .number("dbsttl", member.dbs_ttl_s.into())
         .text("nameserver", if member.name_server.is_empty() { NO_NAME_SERVER } else { &member.name_server });
@@ -85,9 +84,8 @@ fn monitors(_: &View<'_>, group: &ServiceGroup) -> Vec<Row> {
             .number("weight", binding.weight.into())
             .number("monweight", binding.weight.into())
             .flag("passive", binding.passive)
-            .number("hashid", 0)
-            .number("serverid", 0)
-            .text("customserverid", "None");
+            .text("customserverid", "None")
+            .always_zero();
         row
     };
     group.monitors.iter().map(monitor).collect()
@@ -112,7 +110,8 @@ fn monitors_of_members(view: &View<'_>, group: &ServiceGroup) -> Vec<Row> {
                 .number("responsetime", probed.response_ms)
                 .number("monitortotalprobes", probed.probes)
                 .number("monitortotalfailedprobes", probed.failed)
-                .number("monitorcurrentfailedprobes", probed.failed_now);
+                .number("monitorcurrentfailedprobes", probed.failed_now)
+                .always_zero();
             row
         };
         bound.iter().map(monitor).collect::<Vec<_>>()
