@@ -40,7 +40,7 @@ mod wording;
 mod words;
 
 pub use already::is_there_already;
-pub use apply::{Done, Level, Warning, apply, clear};
+pub use apply::{Done, Level, Warning, apply, bind_over, clear};
 pub use guard::guards;
 pub use help::usage;
 pub use one_line::run_line;

@@ -131,7 +131,7 @@ pub(super) fn target(config: &Config, command: &Command) -> Result<(LbBinding, S
     match config.service_groups.find(name) {
         Some(_) if command.value("weight").is_some() => Err(Refusal::PrerequisiteMissing {
             argument: "weight",
-            needs: "a service; the members of a group have weights of their own",
+            needs: "serviceName; the members of a group have weights of their own",
         }),
         Some(group) => Ok((LbBinding::ServiceGroup { name: group.name.clone(), order }, group.service_type)),
         None => Err(no_such(argument, name)),

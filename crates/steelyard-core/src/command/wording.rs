@@ -33,6 +33,10 @@ impl Refusal {
             }
             Refusal::NotCarried { argument: None, what, .. } => format!("{text} [{}]", brief(what)),
             Refusal::Exclusive { argument, other } => format!("{text} [{argument}, {other}]"),
+            Refusal::PrerequisiteMissing { argument, needs } => match argument_of(needs) {
+                Some(other) => format!("{text} [{argument}, {other}]"),
+                None => format!("{text} [{argument}]"),
+            },
             Refusal::UnknownArgument { word, .. }
             | Refusal::DashMissing { word, .. }
             | Refusal::OutOfOrder { word, .. }
@@ -263,6 +267,11 @@ fn some_of(words: &[&str]) -> String {
         0..=LISTED => words.join(", "),
         more => format!("{} and {} more", words[..LISTED].join(", "), more - LISTED),
     }
+}
+
+/// The argument that another one needs, where that is what it needs.
+fn argument_of(needs: &str) -> Option<&str> {
+    needs.split(';').next().filter(|argument| !argument.contains(' '))
 }
 
 fn quoted(word: &str) -> String {

@@ -2,6 +2,7 @@
 //! `spec/nitro-errors.tsv`. Each case is a file, then commands with what comes of them, then what is left of the file.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod bound_again;
 mod content_switching;
 mod more;
 mod stored;

@@ -1,6 +1,6 @@
 //! Changes in the making: commands carried out one after the other, then put into service together, or not at all.
 
-use steelyard_core::command::{self, Command, Refusal, Switched, Warning};
+use steelyard_core::command::{self, Command, Done, Refusal, Switched, Warning};
 use steelyard_core::config::Config;
 
 use super::State;
@@ -24,9 +24,25 @@ impl Draft<'_> {
     ///
     /// # Errors
     /// Why the configuration does not allow it.
-    pub fn apply(&mut self, mut command: Command) -> Result<Vec<Warning>, Refusal> {
+    pub fn apply(&mut self, command: Command) -> Result<Vec<Warning>, Refusal> {
+        self.carry_out(command, command::apply)
+    }
+
+    /// The same of a `bind`; a binding that is there takes what is given.
+    ///
+    /// # Errors
+    /// Why the configuration does not allow it.
+    pub fn bind_over(&mut self, command: Command) -> Result<Vec<Warning>, Refusal> {
+        self.carry_out(command, command::bind_over)
+    }
+
+    fn carry_out(
+        &mut self,
+        mut command: Command,
+        how: fn(&mut Config, &Command) -> Result<Done, Refusal>,
+    ) -> Result<Vec<Warning>, Refusal> {
         command.seal(&self.state.key)?;
-        let warnings = command::apply(&mut self.config, &command)?.warnings;
+        let warnings = how(&mut self.config, &command)?.warnings;
         self.commands.push(command);
         Ok(warnings)
     }

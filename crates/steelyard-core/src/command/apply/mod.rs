@@ -3,6 +3,7 @@
 //! Every function here first checks all that it needs and then changes, so that a refused command leaves the
 //! configuration as it was, and an accepted one leaves every reference in it pointing at something that exists.
 
+mod bound_again;
 mod clear;
 mod cs_policy;
 mod cs_vserver;
@@ -30,6 +31,7 @@ use super::resolve::{exists, such};
 use super::{Command, Object, Verb};
 use crate::config::attribute::{Change, Place, Resource, Value};
 use crate::config::{Config, Keyed, Table, Undoable};
+pub use bound_again::bind_over;
 pub use clear::{Level, clear};
 use cs_policy::{add_cs_action, add_cs_policy, set_cs_action, set_cs_policy};
 use cs_vserver::{add_cs_vserver, bind_cs_vserver, set_cs_vserver};

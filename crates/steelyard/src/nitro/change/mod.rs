@@ -115,7 +115,10 @@ impl Step {
             if work.asked.query.says_yes("idempotent") && draft.has_already(&command) {
                 return Ok(Vec::new());
             }
-            draft.apply(command).map_err(|refusal| refused(&refusal))
+            // PUT of a binding says how it shall be, whether it is there or not.
+            let over = *work.asked.method == Method::PUT && work.verb == Verb::Bind;
+            let result = if over { draft.bind_over(command) } else { draft.apply(command) };
+            result.map_err(|refusal| refused(&refusal))
         });
         self.result = Some(applied.as_ref().map_or_else(|failure| failure.text.clone(), |_| DONE.to_owned()));
         applied
