@@ -45,8 +45,8 @@ pub struct Sums {
     pub no_local_port: u64,
 }
 
-/// Counters of something that was removed and may still be counted on.
-enum Leaving {
+/// Counters of something that there is, or was and may still be counted on.
+enum Counted {
     Vserver(Protocol, Arc<Live>),
     Service(Protocol, Arc<Traffic>),
 }
@@ -55,14 +55,16 @@ enum Leaving {
 #[derive(Default)]
 pub struct Totals {
     gone: Sums,
-    leaving: Vec<Leaving>,
+    leaving: Vec<Counted>,
+    /// What there is. Found anew with each configuration: to find it takes much longer than to add it up.
+    present: Vec<Counted>,
     samples: VecDeque<Sample>,
 }
 
 impl Sums {
-    fn add(&mut self, counted: &Leaving) {
+    fn add(&mut self, counted: &Counted) {
         match counted {
-            Leaving::Vserver(protocol, live) => {
+            Counted::Vserver(protocol, live) => {
                 let bytes = Bytes {
                     from_clients: live.request_bytes.load(Relaxed),
                     to_clients: live.response_bytes.load(Relaxed),
@@ -74,7 +76,7 @@ impl Sums {
                 }
                 self.carried(*protocol, bytes);
             }
-            Leaving::Service(protocol, traffic) => {
+            Counted::Service(protocol, traffic) => {
                 self.no_local_port += traffic.no_local_port.load(Relaxed);
                 let bytes = Bytes {
                     from_services: traffic.response_bytes.load(Relaxed),
@@ -98,28 +100,33 @@ impl Sums {
 }
 
 impl Totals {
-    /// `after` takes the place of `before`: what is not in it any more is counted on here.
-    pub fn follow(&mut self, before: (&Config, &Snapshot), after: (&Config, &Snapshot)) {
-        let mut there: Vec<usize> = counted(after.0, after.1).iter().map(Leaving::id).collect();
+    /// Of a configuration that is in service from the start.
+    pub fn of(config: &Config, snapshot: &Snapshot) -> Totals {
+        Totals { present: counted(config, snapshot), ..Totals::default() }
+    }
+
+    /// Another configuration is in service: what is not in it any more is counted on among what is leaving.
+    pub fn follow(&mut self, config: &Config, snapshot: &Snapshot) {
+        let present = counted(config, snapshot);
+        let mut there: Vec<usize> = present.iter().map(Counted::id).collect();
         there.sort_unstable();
-        let is_there = |counted: &Leaving| there.binary_search(&counted.id()).is_ok();
+        let before = std::mem::replace(&mut self.present, present);
+        self.leaving.extend(before);
         // A member that is bound again is the one that it was.
-        self.leaving.retain(|leaving| !is_there(leaving));
-        self.leaving.extend(counted(before.0, before.1).into_iter().filter(|counted| !is_there(counted)));
+        self.leaving.retain(|counted| there.binary_search(&counted.id()).is_err());
     }
 
     /// The sums of what is gone and of what is there.
-    pub fn sums(&self, config: &Config, snapshot: &Snapshot) -> Sums {
+    pub fn sums(&self) -> Sums {
         let mut sums = self.gone;
-        self.leaving.iter().for_each(|counted| sums.add(counted));
-        counted(config, snapshot).iter().for_each(|counted| sums.add(counted));
+        self.leaving.iter().chain(&self.present).for_each(|counted| sums.add(counted));
         sums
     }
 
     /// Takes one more sample; to be called once a second. What nobody counts on any more becomes a number.
     pub fn take(&mut self, sample: Sample) {
         let all = std::mem::take(&mut self.leaving);
-        let (settled, leaving): (Vec<_>, Vec<_>) = all.into_iter().partition(Leaving::is_settled);
+        let (settled, leaving): (Vec<_>, Vec<_>) = all.into_iter().partition(Counted::is_settled);
         self.leaving = leaving;
         settled.iter().for_each(|counted| self.gone.add(counted));
         self.samples.push_back(sample);
@@ -135,29 +142,29 @@ impl Totals {
     }
 }
 
-impl Leaving {
+impl Counted {
     fn id(&self) -> usize {
         match self {
-            Leaving::Vserver(_, live) => Arc::as_ptr(live).addr(),
-            Leaving::Service(_, traffic) => Arc::as_ptr(traffic).addr(),
+            Counted::Vserver(_, live) => Arc::as_ptr(live).addr(),
+            Counted::Service(_, traffic) => Arc::as_ptr(traffic).addr(),
         }
     }
 
     fn is_settled(&self) -> bool {
         match self {
-            Leaving::Vserver(_, live) => Arc::strong_count(live) == 1,
-            Leaving::Service(_, traffic) => Arc::strong_count(traffic) == 1,
+            Counted::Vserver(_, live) => Arc::strong_count(live) == 1,
+            Counted::Service(_, traffic) => Arc::strong_count(traffic) == 1,
         }
     }
 }
 
 /// Everything that counts.
-fn counted(config: &Config, snapshot: &Snapshot) -> Vec<Leaving> {
-    let vservers = snapshot.vservers().map(|v| Leaving::Vserver(v.protocol, Arc::clone(&v.live)));
-    let mut all: Vec<Leaving> = vservers.collect();
+fn counted(config: &Config, snapshot: &Snapshot) -> Vec<Counted> {
+    let vservers = snapshot.vservers().map(|v| Counted::Vserver(v.protocol, Arc::clone(&v.live)));
+    let mut all: Vec<Counted> = vservers.collect();
     let mut add = |name: &str, service_type: ServiceType| {
         let traffic =
-            |service: &Arc<Service>| Leaving::Service(protocol(service_type), Arc::clone(&service.traffic));
+            |service: &Arc<Service>| Counted::Service(protocol(service_type), Arc::clone(&service.traffic));
         all.extend(snapshot.service(name).map(traffic));
     };
     for service in config.services.iter() {

@@ -18,19 +18,17 @@ impl State {
         self.totals.borrow().until(self.present())
     }
 
-    /// Another configuration has taken the place of `before`: its totals go on.
-    pub(super) fn count_on(&self, before: &Running) {
-        let now = &*self.running.borrow();
-        let mut totals = self.totals.borrow_mut();
-        totals.follow((&before.config, &before.snapshot), (&now.config, &now.snapshot));
+    /// Another configuration is in service: totals go on.
+    pub(super) fn count_on(&self) {
+        let Running { config, snapshot, .. } = &*self.running.borrow();
+        self.totals.borrow_mut().follow(config, snapshot);
     }
 
     fn present(&self) -> Sample {
-        let Running { config, snapshot, .. } = &*self.running.borrow();
         let pulses = self.pulses.borrow();
         Sample {
             at: self.clock.now(),
-            sums: self.totals.borrow().sums(config, snapshot),
+            sums: self.totals.borrow().sums(),
             kernel: Readings::take(),
             workers_ns: pulses.iter().filter_map(|(pulse, _)| pulse.cpu_ns()).sum(),
         }

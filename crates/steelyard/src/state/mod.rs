@@ -141,6 +141,7 @@ impl State {
             addresses.tell_sources(&config, &snapshot);
         }
         prober.reconfigure(probing.of(targets(&config, &Departures::default(), &snapshot, &key)));
+        let totals = Totals::of(&config, &snapshot);
         State {
             saved: RefCell::new(config.clone()),
             source,
@@ -153,7 +154,7 @@ impl State {
             exposed,
             workers: RefCell::new(None),
             rates: RefCell::default(),
-            totals: RefCell::default(),
+            totals: RefCell::new(totals),
             addresses,
             probing,
             log,
@@ -229,7 +230,7 @@ impl State {
         let mut lines = exposure.clone();
         self.auth.configured();
         let before = self.running.replace(Running { config, snapshot: Arc::clone(&snapshot), exposure });
-        self.count_on(&before);
+        self.count_on();
         let failures = match (workers.as_mut(), bound) {
             (Some(workers), Some(bound)) => workers.publish(&snapshot, bound),
             _ => Vec::new(),
