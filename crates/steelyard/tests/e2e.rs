@@ -62,6 +62,8 @@ mod bad_input;
 mod bandwidth;
 #[path = "e2e/bindings.rs"]
 mod bindings;
+#[path = "e2e/bound_again.rs"]
+mod bound_again;
 #[path = "e2e/bulk.rs"]
 mod bulk;
 #[path = "e2e/changing.rs"]
@@ -210,6 +212,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(appliance::trials());
     trials.extend(bad_input::trials());
     trials.extend(bindings::trials());
+    trials.extend(bound_again::trials());
     trials.extend(figures::trials());
     trials.extend(check::trials());
     trials.extend(host_commands::trials());

@@ -24,27 +24,25 @@ impl Draft<'_> {
     ///
     /// # Errors
     /// Why the configuration does not allow it.
-    pub fn apply(&mut self, command: Command) -> Result<Vec<Warning>, Refusal> {
-        self.carry_out(command, command::apply)
+    pub fn apply(&mut self, mut command: Command) -> Result<Vec<Warning>, Refusal> {
+        command.seal(&self.state.key)?;
+        let done = command::apply(&mut self.config, &command)?;
+        Ok(self.note(command, done))
     }
 
     /// The same of a `bind`; a binding that is there takes what is given.
     ///
     /// # Errors
     /// Why the configuration does not allow it.
-    pub fn bind_over(&mut self, command: Command) -> Result<Vec<Warning>, Refusal> {
-        self.carry_out(command, command::bind_over)
+    pub fn bind_over(&mut self, mut command: Command) -> Result<Vec<Warning>, Refusal> {
+        command.seal(&self.state.key)?;
+        let done = command::bind_over(&mut self.config, &command)?;
+        Ok(self.note(command, done))
     }
 
-    fn carry_out(
-        &mut self,
-        mut command: Command,
-        how: fn(&mut Config, &Command) -> Result<Done, Refusal>,
-    ) -> Result<Vec<Warning>, Refusal> {
-        command.seal(&self.state.key)?;
-        let warnings = how(&mut self.config, &command)?.warnings;
+    fn note(&mut self, command: Command, done: Done) -> Vec<Warning> {
         self.commands.push(command);
-        Ok(warnings)
+        done.warnings
     }
 
     /// Is what the command would add there already, the same in all?

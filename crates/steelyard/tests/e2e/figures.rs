@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::client::page;
 use crate::place::Place;
 use crate::program::{Program, number};
+use crate::reference::{Reference, reference as all_of_it};
 use crate::service::{TestService, wait_for};
 
 pub fn trials() -> Vec<Trial> {
@@ -47,16 +48,10 @@ fn element(value: Value) -> Value {
 
 /// The reference's resources of `stat`, and their fields with their types.
 fn reference() -> BTreeMap<&'static str, Vec<(&'static str, &'static str)>> {
-    let mut resources: Vec<(&str, &str, Vec<_>)> = Vec::new();
-    for line in include_str!("../../src/nitro/documented.tsv").lines().filter(|line| !line.starts_with('#')) {
-        match *line.split('\t').collect::<Vec<_>>() {
-            ["", field, kind, ..] => resources.last_mut().unwrap().2.push((field, kind)),
-            [section, resource, ..] => resources.push((section, resource, Vec::new())),
-            _ => {}
-        }
-    }
-    let of_stat = resources.into_iter().filter(|(section, ..)| *section == "stat");
-    of_stat.map(|(_, resource, fields)| (resource, fields)).collect()
+    let of_stat = all_of_it().into_iter().filter(|reference| reference.section == "stat");
+    let fields =
+        |reference: Reference| reference.fields.iter().map(|field| (field.name, field.kind)).collect();
+    of_stat.map(|reference| (reference.resource, fields(reference))).collect()
 }
 
 /// The list that people read, by `stat/lbvserver` and the like.

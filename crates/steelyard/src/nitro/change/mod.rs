@@ -47,8 +47,11 @@ pub struct Asked<'r> {
 
 /// Carries a request out that changes something.
 pub async fn answer(asked: &Asked<'_>, state: &State, report: &Report) -> Reply {
-    let Some(change) = &asked.resource.change else { return Reply::wrong_verb(&asked.resource.allowed()) };
     let action = asked.parameter("action").unwrap_or_default();
+    if asked.resource.name == SESSIONS && *asked.method == Method::POST && action == "clear" {
+        return whole::clear_sessions(asked, state);
+    }
+    let Some(change) = &asked.resource.change else { return Reply::wrong_verb(&asked.resource.allowed()) };
     if change.object == Object::NsConfig && *asked.method == Method::POST {
         match &*action {
             "save" => return whole::save(asked, state).await,
@@ -238,3 +241,6 @@ fn of_action(action: &str, binds: bool) -> Option<Verb> {
     };
     Some(verb)
 }
+
+/// Nothing changes them but `clear`.
+const SESSIONS: &str = "lbpersistentsessions";

@@ -89,6 +89,29 @@ pub async fn diff(asked: &Asked<'_>, state: &State) -> Reply {
     }
 }
 
+/// `clear lb persistentSessions`: this version keeps none, so that there are none of any virtual server afterwards.
+pub fn clear_sessions(asked: &Asked<'_>, state: &State) -> Reply {
+    const COMMAND: &str = "clear lb persistentSessions";
+    if let Err(failure) = permitted(state, asked.who, COMMAND) {
+        return failure.into();
+    }
+    let object = match whole_configuration(asked) {
+        Ok(object) => object,
+        Err(reply) => return reply,
+    };
+    if let Some(field) =
+        object.keys().find(|field| !["vserver", "persistenceparameter"].contains(&field.as_str()))
+    {
+        return Reply::netscaler_error(278, &format!("Invalid argument [{field}]"));
+    }
+    let vserver = object.get("vserver").and_then(Value::as_str);
+    if let Some(unknown) = vserver.filter(|name| !state.config().lb_vservers.has(name)) {
+        return Reply::unknown("vServer", unknown);
+    }
+    state.auth().note(asked.who, COMMAND, DONE);
+    Reply::done()
+}
+
 /// The body of an action on the whole configuration; clients send none where it needs nothing.
 fn whole_configuration(asked: &Asked<'_>) -> Result<Map<String, Value>, Reply> {
     match asked.sent.objects(asked.resource)? {
