@@ -66,6 +66,8 @@ mod bindings;
 mod bound_again;
 #[path = "e2e/bulk.rs"]
 mod bulk;
+#[path = "e2e/certificates.rs"]
+mod certificates;
 #[path = "e2e/changing.rs"]
 mod changing;
 #[path = "e2e/check.rs"]
@@ -195,6 +197,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(bulk::trials());
     trials.extend(changing::trials());
     trials.extend(switching::trials());
+    trials.extend(certificates::trials());
     trials.extend(saving::trials());
     trials.extend(secrets::trials());
     trials.extend(users::trials());

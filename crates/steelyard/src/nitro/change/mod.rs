@@ -237,6 +237,9 @@ fn of_action(action: &str, binds: bool) -> Option<Verb> {
         "disable" if !binds => Verb::Disable,
         "unset" if !binds => Verb::Unset,
         "rename" if !binds => Verb::Rename,
+        "link" if !binds => Verb::Link,
+        "unlink" if !binds => Verb::Unlink,
+        "update" if !binds => Verb::Update,
         _ => return None,
     };
     Some(verb)

@@ -2,6 +2,7 @@
 
 pub mod appliance;
 mod bindings;
+mod certificates;
 mod interfaces;
 mod lbmonitor;
 mod lbvserver;
@@ -40,6 +41,7 @@ pub const RESOURCES: &[Resource] = &[
     whole("csaction", "name", Object::CsAction, Shown::List(switching::csaction)),
     whole("sslvserver", "vservername", Object::SslVserver, Shown::List(tls::sslvserver)),
     whole("lbprofile", "lbprofilename", Object::LbProfile, Shown::List(tls::lbprofile)),
+    whole("sslcertkey", "certkey", Object::SslCertKey, Shown::List(certificates::sslcertkey)),
     looked_at("nsversion", "", Shown::Single(appliance::nsversion)),
     looked_at("nshardware", "", Shown::Single(appliance::nshardware)),
     looked_at("nslicense", "", Shown::Single(appliance::nslicense)),
