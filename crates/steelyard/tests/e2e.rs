@@ -52,6 +52,8 @@ mod access_log;
 mod accounting;
 #[path = "e2e/addresses.rs"]
 mod addresses;
+#[path = "e2e/answered.rs"]
+mod answered;
 #[path = "e2e/appliance.rs"]
 mod appliance;
 #[path = "e2e/asked.rs"]
@@ -66,6 +68,8 @@ mod bindings;
 mod bound_again;
 #[path = "e2e/bulk.rs"]
 mod bulk;
+#[path = "e2e/captures.rs"]
+mod captures;
 #[path = "e2e/certificates.rs"]
 mod certificates;
 #[path = "e2e/changing.rs"]
@@ -180,6 +184,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(foreign::trials());
     trials.extend(real_clients::trials());
     trials.extend(kept::trials());
+    trials.extend(captures::trials());
     trials.extend(lab::trials());
     trials.extend(conformance::trials());
     trials.extend(relaying::trials());
