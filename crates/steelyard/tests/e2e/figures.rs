@@ -247,6 +247,9 @@ fn what_is_bound_is_told_with_its_virtual_server() {
     assert_eq!(element(stat(&program, "lbvserver/v"))["service"], Value::Null);
     assert_eq!(element(stat(&program, "sslvserver"))["vservername"], "tls");
     assert_eq!(element(stat(&program, "csvserver"))["state"], "DOWN", "kept, and not served");
+    let disable = json!({"csvserver": {"name": "c"}});
+    assert_eq!(program.owner("POST", "csvserver?action=disable", Some(&disable)).0, "HTTP/1.1 200 OK");
+    assert_eq!(element(stat(&program, "csvserver/c"))["state"], "OUT OF SERVICE");
 }
 
 fn the_hosts_figures_are_the_kernels() {

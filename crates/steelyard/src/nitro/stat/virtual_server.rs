@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use steelyard_core::config::{LbBinding, LbVserver};
+use steelyard_core::config::{CsVserver, LbBinding, LbMonitor, LbVserver};
+use steelyard_core::service::State as ServiceState;
 use steelyard_core::vserver::VirtualServer;
 
 use super::group;
 use super::traffic::{address, carried, service_row, state_text};
-use crate::nitro::documented::Section;
 use crate::nitro::rates::Counts;
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
@@ -115,11 +115,12 @@ pub fn sslvserver(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
 /// `csvserver`: content switching virtual servers, which this version keeps and does not serve.
 pub fn csvserver(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
     let config = wanted.state.config();
-    let of = |configured: &steelyard_core::config::CsVserver| {
+    let of = |configured: &CsVserver| {
+        let state = if configured.enabled { ServiceState::Down } else { ServiceState::OutOfService };
         let mut row = wanted.row();
         row.text("name", &configured.name);
         address(&mut row, configured.ip.map(|ip| (ip, configured.port.unwrap_or(0)).into()));
-        row.text("type", configured.service_type.text()).text("state", "DOWN");
+        row.text("type", configured.service_type.text()).text("state", state_text(state));
         row.always_zero();
         row
     };
@@ -129,8 +130,8 @@ pub fn csvserver(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
 /// `lbmonitor`.
 pub fn lbmonitor(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
     let config = wanted.state.config();
-    let of = |monitor: &steelyard_core::config::LbMonitor| {
-        let mut row = Row::new(Section::Stat, "lbmonitor");
+    let of = |monitor: &LbMonitor| {
+        let mut row = wanted.row();
         row.text("monitorname", &monitor.name)
             .text("type", monitor.kind.text())
             .text("state", if monitor.enabled { "ENABLED" } else { "DISABLED" });
