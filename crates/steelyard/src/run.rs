@@ -19,7 +19,7 @@ use tokio::task::{JoinHandle, LocalSet, spawn_local};
 use crate::access_log::{AccessLog, Output, Sink, Target};
 use crate::addresses::{self, Addresses, Vip};
 use crate::auth::audit::Audit;
-use crate::auth::{Auth, first};
+use crate::auth::{Auth, First, first};
 use crate::expose::Exposed;
 use crate::fault::Fault;
 use crate::listing;
@@ -97,8 +97,8 @@ pub struct Plan {
     pub on_failure: OnFailure,
     /// The key of its secrets.
     pub key: Keeper,
-    /// nsroot's first password, hashed.
-    pub first_password: Option<String>,
+    /// nsroot's first password.
+    pub first_password: Option<First>,
     /// Where changes are noted down.
     pub audit: Audit,
     /// Who gives the host the addresses.
@@ -384,7 +384,7 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
 }
 
 /// nsroot's first password and the audit log; what only probes lets nobody in.
-fn users(args: &RunArgs, config: &Config, report: &Report) -> Result<(Option<String>, Audit), Fault> {
+fn users(args: &RunArgs, config: &Config, report: &Report) -> Result<(Option<First>, Audit), Fault> {
     if args.no_listen {
         return Ok((None, Audit::default()));
     }

@@ -43,10 +43,13 @@ fn check(parameter: &SystemParameter, argument: &'static str, password: &str) ->
     }
 }
 
-/// Puts this program's own hash of a password beside what an appliance made of the same password.
-pub fn learn_password(config: &mut Config, user: &str, hash: &str) {
+/// Puts this program's own hash of a password beside what an appliance made of the same password, if that is still what
+/// the user has.
+pub fn learn_password(config: &mut Config, user: &str, imported: &Secret, hash: &str) {
     config.system_users.change(user, |user| {
-        if let Some(Secret::Foreign(foreign)) = &user.password {
+        if let Some(Secret::Foreign(foreign)) = &user.password
+            && imported.foreign() == Some(foreign)
+        {
             let (foreign, sealed) = (foreign.clone(), hash.to_owned());
             user.password = Some(Secret::Supplied { foreign, sealed });
         }
@@ -59,12 +62,27 @@ pub const LONGEST_PASSWORD: usize = 127;
 #[cfg(test)]
 mod tests {
     use super::super::{lex, parse, read};
+    use super::*;
 
     fn code(parameter: &str, password: &str) -> u16 {
         let config = read(parameter.as_bytes(), "ns.conf").config;
         let line = format!("set system user nsroot \"{password}\"");
         let parsed = parse(&lex::words(&line).unwrap()).unwrap();
         parsed.commands()[0].check_passwords(&config).map_or_else(|refusal| refusal.code(), |()| 0)
+    }
+
+    #[test]
+    fn a_hash_is_learnt_of_the_password_that_a_user_has_still() {
+        let mut config = read(b"add system user u 1a2b -encrypted", "ns.conf").config;
+        let secret = |words: &str| Secret::Foreign(words.split(' ').map(str::to_owned).collect());
+        let sealed = |config: &Config| {
+            let password = config.system_users.find("u")?.password.as_ref()?;
+            password.sealed().map(str::to_owned)
+        };
+        learn_password(&mut config, "u", &secret("ffff -encrypted"), "other");
+        assert_eq!(sealed(&config), None);
+        learn_password(&mut config, "U", &secret("1a2b -encrypted"), "own");
+        assert_eq!(sealed(&config).as_deref(), Some("own"));
     }
 
     /// `spec/nitro-errors.tsv` 1076, 1106, 1107.

@@ -10,6 +10,7 @@ use steelyard_core::command::LONGEST_PASSWORD;
 use steelyard_core::config::{Config, NSROOT};
 use zeroize::Zeroizing;
 
+use super::First;
 use super::hash::{self, Stored};
 use crate::fault::Fault;
 use crate::private::{self, Unusable};
@@ -24,14 +25,14 @@ pub fn password(
     config: &Config,
     file: Option<&Path>,
     report: &Report,
-) -> Result<Option<String>, Fault> {
+) -> Result<Option<First>, Fault> {
     let kept = data.join(FILE);
     let fault = |path: &Path, why: String| Fault::FirstPassword { from: path.display().to_string(), why };
     match private::read(&kept, LARGEST) {
         Ok(text) => {
             let text = String::from_utf8_lossy(&text).trim().to_owned();
             return match hash::is_own(&text) {
-                true => Ok(Some(text)),
+                true => Ok(Some(First::Until(text))),
                 false => Err(fault(&kept, "not what this program has written; take it away".to_owned())),
             };
         }
@@ -54,15 +55,16 @@ pub fn password(
     if made {
         report.err(shown(&password));
     }
-    Ok(Some(hash))
+    Ok(Some(First::Until(hash)))
 }
 
 /// A password for a program that keeps nothing, and its hash.
 ///
 /// # Errors
 /// [`Fault::FirstPassword`]: the system gives no random numbers.
-pub fn for_now() -> Result<(String, String), Fault> {
-    let made = hash::generated().and_then(|password| hash::hash(&password).map(|hash| (password, hash)));
+pub fn for_now() -> Result<(String, First), Fault> {
+    let made = hash::generated()
+        .and_then(|password| hash::hash(&password).map(|hash| (password, First::Always(hash))));
     made.map_err(|why| Fault::FirstPassword { from: NSROOT.to_owned(), why })
 }
 

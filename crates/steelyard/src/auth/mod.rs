@@ -38,10 +38,18 @@ pub struct Auth {
     lockout: RefCell<Lockout>,
     /// Of users who asked for something since the configuration changed last.
     permissions: RefCell<BTreeMap<String, Rc<Permissions>>>,
-    /// nsroot's first password, hashed.
-    first: Option<Secret>,
+    /// nsroot's first password.
+    first: Option<First>,
     audit: Audit,
     clock: Clock,
+}
+
+/// nsroot's first password, hashed.
+pub enum First {
+    /// It counts as long as the configuration has none.
+    Until(String),
+    /// It counts whatever the configuration has.
+    Always(String),
 }
 
 /// Where somebody comes from.
@@ -102,11 +110,11 @@ pub enum Denied {
 }
 
 impl Auth {
-    /// Nobody is logged in yet. `first` is the hash of nsroot's first password.
+    /// Nobody is logged in yet.
     ///
     /// # Errors
     /// The system gives no random numbers.
-    pub fn new(first: Option<String>, audit: Audit, clock: Clock) -> Result<Auth, Fault> {
+    pub fn new(first: Option<First>, audit: Audit, clock: Clock) -> Result<Auth, Fault> {
         let fault = || Fault::System {
             what: "draw random numbers",
             error: std::io::Error::other("the system gives none"),
@@ -116,7 +124,7 @@ impl Auth {
             checks: Checks::new().ok_or_else(fault)?,
             lockout: RefCell::default(),
             permissions: RefCell::default(),
-            first: first.map(Secret::Sealed),
+            first,
             audit,
             clock,
         })
@@ -217,20 +225,25 @@ impl Auth {
         if let Some(wait) = self.lockout.borrow().wait(&asked, source, self.clock.now()) {
             return Err(Denied::Waiting(wait));
         }
-        let (user, stored) = {
+        let (user, secret) = {
             let config = state.config();
             let user = config.system_users.find(given.user).filter(|user| by_this_door(&config, user));
             let secret = user.and_then(|user| self.secret(&config, &user.name));
-            (user.map(|user| user.name.clone()), Stored::of(secret.as_ref()))
+            (user.map(|user| user.name.clone()), secret)
         };
+        let stored = Stored::of(secret.as_ref());
         let question = Question { user: &asked, stored, password: given.password, source };
         let fit = self.checks.check(question, || self.clock.now()).await.map_err(|Busy| Denied::Busy)?;
         let (Some(user), Fit::Yes | Fit::Better(_)) = (user, &fit) else {
             return Err(self.failed(&asked, source));
         };
+        // It may be another one by now, and nobody comes in by the one before.
+        if !is_same(secret.as_ref(), self.secret(&state.config(), &user).as_ref()) {
+            return Err(Denied::Busy);
+        }
         self.lockout.borrow_mut().succeeded(&asked, source);
-        if let Fit::Better(hash) = fit {
-            state.learn_password(&user, &hash);
+        if let (Fit::Better(hash), Some(imported)) = (fit, secret) {
+            state.learn_password(&user, &imported, &hash);
         }
         Ok(user)
     }
@@ -271,11 +284,13 @@ impl Auth {
         self.audit.note_all(&who.name(), &who.from(), done);
     }
 
-    /// The password that counts: the configuration's, and of nsroot, if that has none, the first one.
+    /// The password that counts: the configuration's, and of nsroot perhaps the first one.
     fn secret(&self, config: &Config, user: &str) -> Option<Secret> {
         let configured = config.system_users.find(user).and_then(|user| user.password.clone());
-        match Stored::of(configured.as_ref()) {
-            Stored::Nothing if SystemUser::is_nsroot(user) => self.first.clone(),
+        let is_known = || Stored::of(configured.as_ref()) != Stored::Nothing;
+        match self.first.as_ref().filter(|_| SystemUser::is_nsroot(user)) {
+            Some(First::Always(hash)) => Some(Secret::Sealed(hash.clone())),
+            Some(First::Until(hash)) if !is_known() => Some(Secret::Sealed(hash.clone())),
             _ => configured,
         }
     }

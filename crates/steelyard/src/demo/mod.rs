@@ -66,7 +66,7 @@ fn demonstrate(args: &DemoArgs, report: &Report) -> Result<(), Fault> {
     report.out("");
     let loaded = read::configuration(Path::new("demo"), text.as_bytes(), false);
     loaded.refused.into_iter().for_each(|line| report.err(line));
-    let (password, hash) = first::for_now()?;
+    let (password, first) = first::for_now()?;
     let plan = Plan {
         config: loaded.config,
         origin: "the configuration above".to_owned(),
@@ -74,7 +74,7 @@ fn demonstrate(args: &DemoArgs, report: &Report) -> Result<(), Fault> {
         threads: 1,
         on_failure: OnFailure::Exit,
         key: Keeper::in_memory(),
-        first_password: Some(hash),
+        first_password: Some(first),
         audit: Audit::default(),
         vip: Vip::Host,
         exposed: Exposed::default(),

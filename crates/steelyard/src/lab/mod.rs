@@ -78,7 +78,7 @@ fn rehearse(args: &LabArgs, report: &Report) -> Result<(), Fault> {
     let origin = args.file.display().to_string();
     let banner = banner(&origin, &site, &loaded.assumed, loaded.refused.len());
     let told = Rc::clone(&site);
-    let (password, hash) = first::for_now()?;
+    let (password, first) = first::for_now()?;
     let plan = Plan {
         config,
         origin,
@@ -86,7 +86,7 @@ fn rehearse(args: &LabArgs, report: &Report) -> Result<(), Fault> {
         threads: 1,
         on_failure: OnFailure::ServeTheRest,
         key,
-        first_password: Some(hash),
+        first_password: Some(first),
         audit: Audit::default(),
         vip: Vip::Host,
         exposed: Exposed::All,

@@ -4,6 +4,7 @@ use std::cell::Ref;
 
 use steelyard_core::command::{self, Command, Level, Printed, Refusal, Switched};
 use steelyard_core::config::Config;
+use steelyard_core::config::secret::Secret;
 
 use super::{Replaced, State};
 use crate::auth::Auth;
@@ -41,9 +42,9 @@ impl State {
 
     /// Keeps this program's own hash of a password beside the one that an appliance had made of it. Both the running and
     /// the saved configuration have it: whoever saves next writes it, and nobody has changed anything.
-    pub fn learn_password(&self, user: &str, hash: &str) {
-        command::learn_password(&mut self.running.borrow_mut().config, user, hash);
-        command::learn_password(&mut self.saved.borrow_mut(), user, hash);
+    pub fn learn_password(&self, user: &str, imported: &Secret, hash: &str) {
+        command::learn_password(&mut self.running.borrow_mut().config, user, imported, hash);
+        command::learn_password(&mut self.saved.borrow_mut(), user, imported, hash);
     }
 
     /// `clear ns config`. Returns what the operator should know, a line each.

@@ -20,6 +20,7 @@ pub fn trials() -> Vec<Trial> {
         hashes_of_appliances_let_their_users_in,
         nsroot_has_a_password_from_the_first_start_on_and_none_that_is_known,
         a_password_is_in_no_file_no_answer_and_no_line,
+        the_lab_lets_in_by_the_password_that_it_prints,
         each_change_is_noted_down_with_who_and_from_where,
     ]
 }
@@ -210,4 +211,16 @@ fn each_change_is_noted_down_with_who_and_from_where() {
         assert!(line["time"].as_str().unwrap().ends_with('Z'), "{line}");
     }
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+}
+
+/// Whatever the file says of nsroot.
+fn the_lab_lets_in_by_the_password_that_it_prints() {
+    let place = Place::new();
+    let hash = "14dfca1e6c0f5f3d96526c3ce70849992b7fad3e324cf6b0f";
+    let program = Program::lab(
+        &place,
+        &format!("set system user nsroot {hash} -encrypted\nadd lb vserver v HTTP 10.1.1.1 80\n"),
+    );
+    assert_eq!(program.nitro("/nitro/v1/stat/lbvserver").0, "HTTP/1.1 200 OK");
+    assert_eq!(program.log_in("nsroot", "nsroot"), Err((401, 354)));
 }

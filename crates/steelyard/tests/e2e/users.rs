@@ -18,6 +18,7 @@ pub fn trials() -> Vec<Trial> {
     trials![
         a12_five_thousand_logins_lock_nobody_out,
         a_session_is_known_by_whatever_field_brings_it,
+        older_clients_log_in_by_a_form_and_send_the_session_with_the_object,
         whoever_is_not_let_in_is_told_so_in_the_words_that_clients_know,
         a_session_without_requests_ends_and_so_does_one_that_is_killed,
         another_password_ends_the_sessions_of_its_user_but_the_one_that_gave_it,
@@ -131,6 +132,29 @@ fn a_session_is_known_by_whatever_field_brings_it() {
         Program::launch(&place, "set system parameter -basicAuth DISABLED\n")
     };
     assert_eq!(program_without.outcome("GET", "nsconfig", &basic, ""), (401, 1244));
+}
+
+/// `spec/nitro.md` 1: the style of nsnitro and netscaler-tool.
+fn older_clients_log_in_by_a_form_and_send_the_session_with_the_object() {
+    let place = Place::new();
+    let program = Program::launch(&place, "");
+    let encode = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
+    let form = format!("object={}", encode(&login("nsroot", PASSWORD)));
+    let answer = program.ask("POST", "", "Content-Type: application/x-www-form-urlencoded\r\n", &form);
+    assert_eq!(answer.start, "HTTP/1.1 201 Created");
+    let value: Value = serde_json::from_slice(&answer.body).unwrap();
+    let id = value["sessionid"].as_str().unwrap();
+    let server = json!({"server": {"name": "s", "ipaddress": "10.0.0.1"}});
+    let form = format!("object={}", encode(&server.to_string()));
+    assert_eq!(program.outcome("POST", "", "", &form), (401, 1027));
+    assert_eq!(program.outcome("POST", "", &format!("Cookie: sessionid={id}\r\n"), &form), (201, 0));
+    let changed = json!({"sessionid": id, "server": {"name": "s", "comment": "x"}}).to_string();
+    assert_eq!(program.outcome("PUT", "", "", &changed), (200, 0));
+    let logout = format!("object={}", encode(&json!({"sessionid": id, "logout": {}}).to_string()));
+    assert_eq!(program.outcome("POST", "", "", &logout), (201, 0));
+    assert_eq!(program.outcome("PUT", "", "", &changed), (401, 1027));
+    let large = format!("object={}", "x".repeat(100_000));
+    assert_eq!(program.outcome("POST", "", "", &large), (400, 1233), "somebody unknown sends little");
 }
 
 /// `spec/nitro.md` 6.
