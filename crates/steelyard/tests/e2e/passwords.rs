@@ -143,6 +143,8 @@ fn a_password_is_in_no_file_no_answer_and_no_line() {
     let new =
         json!({"systemuser": {"username": "u", "password": "by.Nitro.hunter2", "timeout": 600}}).to_string();
     assert_eq!(program.outcome("POST", "systemuser", &root, &new), (201, 0));
+    let without = r#"{"systemuser":{"username":"w"}}"#;
+    assert_eq!(program.outcome("POST", "systemuser", &root, without), (400, 1095));
     let bad =
         json!({"systemuser": {"username": "u", "password": "by.Nitro.hunter2", "nosuch": "x"}}).to_string();
     assert_eq!(program.outcome("PUT", "systemuser", &root, &bad), (599, 278));

@@ -11,7 +11,7 @@ mod whole;
 
 use hyper::{Method, StatusCode};
 use serde_json::{Map, Value};
-use steelyard_core::command::{Command, Object, Taken, Verb, Warning, taken};
+use steelyard_core::command::{Command, Object, Refusal, Taken, Verb, Warning, taken};
 
 use super::query::Query;
 use super::reply::{Failure, Reply};
@@ -180,7 +180,14 @@ impl Work<'_> {
         if let Some(id) = self.asked.id {
             given.path(self.asked.resource.key, id)?;
         }
-        given.command()
+        let command = given.command()?;
+        // A line of a file may lack it: the hash of it is then beside.
+        if (self.verb, self.change.object) == (Verb::Add, Object::SystemUser)
+            && command.value("password").is_none()
+        {
+            return Err(refused(&Refusal::ArgumentMissing { argument: "password" }));
+        }
+        Ok(command)
     }
 
     /// All of it was carried out.
