@@ -224,3 +224,63 @@ impl Span {
         (part.saturating_mul(100)).checked_div(whole).unwrap_or(0).min(100)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use steelyard_core::command::read;
+    use steelyard_core::config::guard::Guards;
+
+    use super::*;
+
+    const GROUP: &str = "enable ns feature LB\nadd serviceGroup g HTTP\nadd server web 192.0.2.1\n";
+
+    fn config(more: &str) -> Config {
+        read(format!("{GROUP}{more}").as_bytes(), "ns.conf").config
+    }
+
+    fn sample(sums: Sums) -> Sample {
+        Sample { at: Time::ZERO, sums, kernel: Readings::default(), workers_ns: 0 }
+    }
+
+    #[test]
+    fn what_goes_is_counted_on_and_what_comes_back_is_counted_once() {
+        let (with, without) = (config("bind serviceGroup g web 80\n"), config(""));
+        let next = |from: &Snapshot, config: &Config| from.next(config, &Guards::default(), Time::ZERO);
+        let first = next(&Snapshot::default(), &with);
+        let mut totals = Totals::of(&with, &first);
+        let member = Arc::clone(first.service("g?web?80").unwrap());
+        let carry = |bytes| member.traffic.request_bytes.fetch_add(bytes, Relaxed);
+        let sent = |totals: &Totals| totals.sums().http.to_services;
+        carry(5);
+        assert_eq!(sent(&totals), 5);
+        let second = next(&first, &without);
+        totals.follow(&without, &second);
+        // Its last transactions go on.
+        carry(2);
+        totals.take(sample(totals.sums()));
+        assert_eq!(sent(&totals), 7);
+        let third = next(&second, &with);
+        totals.follow(&with, &third);
+        assert_eq!(sent(&totals), 7, "a member that is bound again is the one that it was");
+        totals.follow(&without, &next(&Snapshot::default(), &without));
+        carry(1);
+        drop((member, first, second, third));
+        totals.take(sample(totals.sums()));
+        assert!(totals.leaving.is_empty(), "nobody counts on it any more");
+        assert_eq!(sent(&totals), 8);
+    }
+
+    #[test]
+    fn rates_are_of_the_span_and_never_below_zero() {
+        let at = |seconds: u64, requests| Sample {
+            at: Time::from_us(seconds * 1_000_000),
+            ..sample(Sums { requests, ..Sums::default() })
+        };
+        let mut totals = Totals::default();
+        assert_eq!(totals.until(at(0, 50)).rate(|sample| sample.sums.requests), 0);
+        (0..20).for_each(|second| totals.take(at(second, second * 10)));
+        assert_eq!(totals.until(at(20, 200)).rate(|sample| sample.sums.requests), 10);
+        assert_eq!(totals.until(at(20, 0)).rate(|sample| sample.sums.requests), 0);
+        assert_eq!((Span::percent(1, 4), Span::percent(5, 4), Span::percent(5, 0)), (25, 100, 0));
+    }
+}
