@@ -77,7 +77,9 @@ fn is_whole(config: &Config) {
     grouped.dedup();
     assert_eq!(grouped.len(), all, "a virtual server is in one group");
     for monitor in &config.lb_monitors {
-        assert!(monitor.resptimeout_ms < monitor.interval_ms && monitor.failure_retries < monitor.retries);
+        assert!(
+            monitor.resptimeout.ms() < monitor.interval.ms() && monitor.failure_retries < monitor.retries
+        );
     }
     assert_eq!(config.lb_monitors.find(TCP_DEFAULT), Config::default().lb_monitors.find(TCP_DEFAULT));
 }

@@ -244,7 +244,10 @@ fn ranges_are_the_documented_ones() {
 #[test]
 fn defaults_are_the_documented_ones() {
     let monitor = LbMonitor::default();
-    assert_eq!((monitor.interval_ms, monitor.resptimeout_ms, monitor.down_time_ms), (5_000, 2_000, 30_000));
+    assert_eq!(
+        (monitor.interval.ms(), monitor.resptimeout.ms(), monitor.down_time.ms()),
+        (5_000, 2_000, 30_000)
+    );
     assert_eq!((monitor.retries, monitor.failure_retries, monitor.success_retries), (3, 0, 1));
     assert_eq!((monitor.lrtm, monitor.reverse, monitor.enabled), (None, false, true));
     assert_eq!(

@@ -6,7 +6,7 @@ use super::abbreviation::{Match, find};
 use super::nearest::nearest;
 use super::refusal::{Allowed, Refusal};
 use super::seal;
-use crate::config::attribute::{CodeRange, Host, Kind, Row, Value, Words};
+use crate::config::attribute::{CodeRange, Host, Kind, Row, Span, Unit, Value, Words};
 
 /// Reads as many of `words` as the row takes; the rest, if any, is for whoever asks.
 ///
@@ -81,9 +81,8 @@ pub(super) fn write(kind: &Kind, value: &Value, out: &mut String) {
         Value::Ip(ip) | Value::Host(Host::Ip(ip)) => out.push_str(&ip.to_string()),
         Value::Number(65_535) if matches!(kind, Kind::PortOrAny { .. }) => out.push('*'),
         Value::Number(number) => out.push_str(&number.to_string()),
-        Value::Span(ms) if *ms > 0 && ms % 60_000 == 0 => out.push_str(&format!("{} MIN", ms / 60_000)),
-        Value::Span(ms) if ms % 1_000 == 0 => out.push_str(&(ms / 1_000).to_string()),
-        Value::Span(ms) => out.push_str(&format!("{ms} MSEC")),
+        Value::Span(Span { number, unit: Unit::Sec }) => out.push_str(&number.to_string()),
+        Value::Span(Span { number, unit }) => out.push_str(&format!("{number} {}", unit.text())),
         Value::Word(word) => out.push_str(word),
         Value::WordList(words) => out.push_str(&words.join(" ")),
         Value::Flag(flag) => out.push_str(match (kind, flag) {
@@ -276,24 +275,20 @@ fn span<'a, 'w>(row: &Row, words: &'a [&'w str]) -> Result<(Value, &'a [&'w str]
         })?;
     let unit = match words.get(1) {
         Some(unit) => word(argument, UNITS, unit)?,
-        None => "SEC",
+        None => Unit::Sec.text(),
     };
-    let factor: u64 = match unit {
-        "MSEC" => 1,
-        "MIN" => 60_000,
-        _ => 1_000,
-    };
-    let ms = u64::from(number) * factor;
-    if ms < u64::from(floor_ms) {
+    let unit = Unit::ALL.into_iter().find(|known| known.text() == unit).unwrap_or(Unit::Sec);
+    let span = Span { number, unit };
+    if span.ms() < floor_ms {
         return Err(Refusal::BelowMinimum {
             argument,
             word: words.join(" "),
             min: format!("{floor_ms} MSEC"),
         });
     }
-    match u32::try_from(ms) {
-        Ok(ms) if ms <= max * 1_000 => Ok((Value::Span(ms), words.get(2..).unwrap_or(&[]))),
-        _ => Err(Refusal::AboveMaximum { argument, word: words.join(" "), max: format!("{max} SEC") }),
+    match span.ms() <= max * 1_000 {
+        true => Ok((Value::Span(span), words.get(2..).unwrap_or(&[]))),
+        false => Err(Refusal::AboveMaximum { argument, word: words.join(" "), max: format!("{max} SEC") }),
     }
 }
 

@@ -94,7 +94,7 @@ pub enum Kind {
         /// Largest.
         max: u32,
     },
-    /// A number of SEC, MSEC or MIN, SEC unless the second word says otherwise; kept in milliseconds.
+    /// A number of SEC, MSEC or MIN, SEC unless the second word says otherwise; kept as it was given.
     Span {
         /// Largest number, and largest time in seconds.
         max: u32,
@@ -177,8 +177,8 @@ pub enum Value {
     Host(Host),
     /// [`Kind::Number`], [`Kind::Port`] and [`Kind::PortOrAny`].
     Number(u32),
-    /// [`Kind::Span`], in milliseconds.
-    Span(u32),
+    /// [`Kind::Span`].
+    Span(Span),
     /// [`Kind::Word`], spelt as in its list.
     Word(&'static str),
     /// [`Kind::WordList`], each spelt as in its list.
@@ -206,6 +206,61 @@ pub enum Host {
     Ip(IpAddr),
     /// By the name of a server; or, of a server, by its domain name.
     Server(String),
+}
+
+/// A time as it was given: clients that gave 60 SEC do not take 1 MIN for the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Span {
+    /// How many.
+    pub number: u32,
+    /// Of what.
+    pub unit: Unit,
+}
+
+/// The unit of a [`Span`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// Seconds.
+    Sec,
+    /// Milliseconds.
+    Msec,
+    /// Minutes.
+    Min,
+}
+
+impl Span {
+    /// So many seconds.
+    pub const fn seconds(number: u32) -> Span {
+        Span { number, unit: Unit::Sec }
+    }
+
+    /// In milliseconds; one that fits no number is the longest that does.
+    pub const fn ms(self) -> u32 {
+        self.number.saturating_mul(self.unit.ms())
+    }
+}
+
+impl Unit {
+    /// Every one.
+    pub const ALL: [Unit; 3] = [Unit::Sec, Unit::Msec, Unit::Min];
+
+    /// As the command line and NITRO write it.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Unit::Sec => "SEC",
+            Unit::Msec => "MSEC",
+            Unit::Min => "MIN",
+        }
+    }
+
+    /// Milliseconds in it.
+    pub const fn ms(self) -> u32 {
+        match self {
+            Unit::Sec => 1_000,
+            Unit::Msec => 1,
+            Unit::Min => 60_000,
+        }
+    }
 }
 
 /// Status codes from `low` to `high`, both included.

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::attribute::{CodeRange, Host, Kind, Value};
+use super::attribute::{CodeRange, Host, Kind, Span, Value};
 use super::secret::Secret;
 
 /// A field type that a row can stand for.
@@ -38,13 +38,25 @@ impl Field for String {
 
 impl Field for u32 {
     fn store(&mut self, value: &Value) {
-        if let Value::Number(number) | Value::Span(number) = value {
+        if let Value::Number(number) = value {
             *self = *number;
         }
     }
 
-    fn value(&self, kind: &Kind) -> Option<Value> {
-        Some(if matches!(kind, Kind::Span { .. }) { Value::Span(*self) } else { Value::Number(*self) })
+    fn value(&self, _: &Kind) -> Option<Value> {
+        Some(Value::Number(*self))
+    }
+}
+
+impl Field for Span {
+    fn store(&mut self, value: &Value) {
+        if let Value::Span(span) = value {
+            *self = *span;
+        }
+    }
+
+    fn value(&self, _: &Kind) -> Option<Value> {
+        Some(Value::Span(*self))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use super::attribute::{CodeRange, Kind};
+use super::attribute::{CodeRange, Kind, Span};
 use super::lb_vserver::MSSQL_VERSIONS;
 use super::make::resource;
 use super::monitor_type::MonitorType;
@@ -87,13 +87,13 @@ resource! {
         /// ENABLED: its response times count for the method LRTM.
         lrtm: Option<bool> = None, Option("LRTM", "lrtm", Kind::Switch);
         /// By how much a response time may lie above what was learnt; 0 leaves it at the response timeout.
-        deviation_ms: u32 = 0,
+        deviation: Span = Span::seconds(0),
             Option("deviation", "deviation", Kind::Span { max: 20_939, floor_ms: 0, unit: "units1" }).traffic();
         /// Time between two probes; longer than the response timeout.
-        interval_ms: u32 = 5_000,
+        interval: Span = Span::seconds(5),
             Option("interval", "interval", Kind::Span { max: 20_940, floor_ms: 20, unit: "units3" });
         /// Time after which a probe without an answer has failed.
-        resptimeout_ms: u32 = 2_000,
+        resptimeout: Span = Span::seconds(2),
             Option("resptimeout", "resptimeout", Kind::Span { max: 20_939, floor_ms: 10, unit: "units4" });
         /// Percent of the response timeout beyond which an alarm is given.
         resptimeout_threshold: u32 = 0,
@@ -107,7 +107,7 @@ resource! {
         /// Successes one after the other that make a service UP again.
         success_retries: u32 = 1, Option("successRetries", "successretries", Kind::Number { min: 1, max: 32 });
         /// Time before a service that is DOWN is probed again.
-        down_time_ms: u32 = 30_000,
+        down_time: Span = Span::seconds(30),
             Option("downTime", "downtime", Kind::Span { max: 20_939, floor_ms: 20, unit: "units2" });
         /// Address to probe in place of the service's own.
         dest_ip: Option<IpAddr> = None, Option("destIP", "destip", Kind::Ip);

@@ -65,9 +65,9 @@ impl Pattern {
     }
 
     fn passes(&self, row: &Row, name: &str) -> bool {
-        row.as_text(name).is_some_and(|text| match self {
+        row.holds(name, |text| match self {
             Pattern::Exactly(value) => text.eq_ignore_ascii_case(value),
-            Pattern::Matching(expression) => expression.is_match(&text),
+            Pattern::Matching(expression) => expression.is_match(text),
         })
     }
 }

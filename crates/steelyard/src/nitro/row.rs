@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Plain, json};
 use steelyard_core::config::CodeRange;
-use steelyard_core::config::attribute::{Host, Kind, Resource, Value};
+use steelyard_core::config::attribute::{Host, Kind, Resource, Span, Value};
 
 use super::documented::{Documented, Json, Section, undocumented};
 use super::zero::always_zero;
@@ -69,19 +69,10 @@ impl Row {
         self
     }
 
-    /// 0 for each of these names.
-    pub fn zeros(&mut self, names: &[&'static str]) -> &mut Row {
-        names.iter().fold(self, |row, name| row.number(name, 0))
-    }
-
     /// 0 for each field of the resource that is always 0.
     pub fn always_zero(&mut self) -> &mut Row {
-        self.zeros(always_zero(self.section, self.resource))
-    }
-
-    /// A text for each of these names.
-    pub fn words(&mut self, words: &[(&'static str, &'static str)]) -> &mut Row {
-        words.iter().fold(self, |row, (name, word)| row.text(name, *word))
+        let names = always_zero(self.section, self.resource);
+        names.iter().fold(self, |row, name| row.number(name, 0))
     }
 
     /// An address; one that is not set is 0.0.0.0.
@@ -129,18 +120,17 @@ impl Row {
                 let numbers = numbers.iter().map(|number| self.json(name, (*number).into())).collect();
                 self.plain(name, Plain::Array(numbers))
             }
-            Value::Span(ms) => self.span(name, kind, *ms),
+            Value::Span(span) => self.span(name, kind, *span),
             // A secret is never shown.
             Value::Secret(_) | Value::Unset => self,
         }
     }
 
-    /// A time and its unit: SEC, unless it is no whole number of seconds. Clients that gave seconds find what they gave.
-    fn span(&mut self, name: &'static str, kind: &Kind, ms: u32) -> &mut Row {
-        let (number, unit) = if ms.is_multiple_of(1_000) { (ms / 1_000, "SEC") } else { (ms, "MSEC") };
-        self.number(name, number.into());
+    /// A time and its unit, as they were given: clients compare both.
+    fn span(&mut self, name: &'static str, kind: &Kind, span: Span) -> &mut Row {
+        self.number(name, span.number.into());
         match kind {
-            Kind::Span { unit: of, .. } => self.text(of, unit),
+            Kind::Span { unit, .. } => self.text(unit, span.unit.text()),
             _ => self,
         }
     }
@@ -154,13 +144,21 @@ impl Row {
         }
     }
 
-    /// What a field holds, as text: what filters compare.
+    /// What a field holds, as text.
     pub fn as_text(&self, name: &str) -> Option<Cow<'_, str>> {
-        let (_, value) = self.fields.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
-        Some(match value {
-            Plain::String(text) => Cow::Borrowed(text),
-            other => Cow::Owned(other.to_string()),
-        })
+        self.find(name).map(as_text)
+    }
+
+    /// Is there such a field, and is what it holds so? Of a list, one of its items.
+    pub fn holds(&self, name: &str, is_so: impl Fn(&str) -> bool) -> bool {
+        match self.find(name) {
+            Some(Plain::Array(items)) => items.iter().any(|item| is_so(&as_text(item))),
+            value => value.is_some_and(|value| is_so(&as_text(value))),
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<&Plain> {
+        self.fields.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
     /// Leaves only the fields of these names.
@@ -176,6 +174,13 @@ impl Serialize for Row {
             map.serialize_entry(name, value)?;
         }
         map.end()
+    }
+}
+
+fn as_text(value: &Plain) -> Cow<'_, str> {
+    match value {
+        Plain::String(text) => Cow::Borrowed(text),
+        other => Cow::Owned(other.to_string()),
     }
 }
 

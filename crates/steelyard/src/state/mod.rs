@@ -407,7 +407,7 @@ impl State {
     /// What must be over before every monitor can have answered once: the longest response timeout.
     pub fn longest_probe(&self) -> Duration {
         let config = &self.running.borrow().config;
-        let longest = config.lb_monitors.iter().map(|m| m.resptimeout_ms).max().unwrap_or(0);
+        let longest = config.lb_monitors.iter().map(|m| m.resptimeout.ms()).max().unwrap_or(0);
         Duration::from_millis(longest.into())
     }
 }

@@ -28,7 +28,7 @@ impl State {
                     vserver.live.state_changes.fetch_add(1, Ordering::Relaxed);
                 }
                 None => {
-                    told.insert(vserver.name.to_string(), (state, now));
+                    told.insert(vserver.name.to_string(), (state, self.changed_at()));
                     if first {
                         continue;
                     }
@@ -43,9 +43,9 @@ impl State {
         changed
     }
 
-    /// Since when a virtual server has had its state, as far as that was noticed.
+    /// Since when a virtual server has had its state, as far as that was noticed; one that is new, since it was added.
     pub fn vserver_since(&self, vserver: &VirtualServer) -> Time {
-        self.told.borrow().get(&*vserver.name).map_or_else(|| self.clock.now(), |(_, since)| *since)
+        self.told.borrow().get(&*vserver.name).map_or_else(|| self.changed_at(), |(_, since)| *since)
     }
 
     /// When the configuration changed last.

@@ -139,20 +139,41 @@ fn a04_times_of_a_monitor_come_back_in_the_unit_of_the_client() {
     let place = Place::new();
     let program = Program::launch(&place, "");
     added(&program, "lbmonitor", json!({"monitorname": "m1", "type": "TCP"}));
-    for (interval, resptimeout) in [(60, 2), (240, 120), (7, 3)] {
-        let monitor =
-            json!({"monitorname": "m1", "type": "TCP", "interval": interval, "resptimeout": resptimeout});
+    let printed = || {
+        let (_, answer) = program.owner("GET", "nsrunningconfig", None);
+        answer["nsrunningconfig"]["response"].as_str().unwrap().lines().last().unwrap().to_owned()
+    };
+    for (times, expected, line) in [
+        (
+            json!({"interval": 60, "resptimeout": 2}),
+            [json!(60), json!("SEC"), json!(2), json!("SEC")],
+            "-interval 60",
+        ),
+        (
+            json!({"interval": 240, "units3": "SEC", "resptimeout": 120}),
+            [json!(240), json!("SEC"), json!(120), json!("SEC")],
+            "-interval 240 -resptimeout 120",
+        ),
+        (
+            json!({"interval": 2, "units3": "MIN", "resptimeout": 1, "units4": "MIN"}),
+            [json!(2), json!("MIN"), json!(1), json!("MIN")],
+            "-interval 2 MIN -resptimeout 1 MIN",
+        ),
+        (
+            json!({"interval": 2000, "units3": "MSEC", "resptimeout": 500, "units4": "MSEC"}),
+            [json!(2000), json!("MSEC"), json!(500), json!("MSEC")],
+            "-interval 2000 MSEC -resptimeout 500 MSEC",
+        ),
+    ] {
+        let mut monitor = json!({"monitorname": "m1", "type": "TCP"});
+        monitor.as_object_mut().unwrap().extend(times.as_object().unwrap().clone());
         let (status, answer) = program.owner("PUT", "lbmonitor", Some(&json!({"lbmonitor": monitor})));
-        assert_eq!(status, "HTTP/1.1 200 OK", "{answer}");
+        assert_eq!(status, "HTTP/1.1 200 OK", "{monitor}: {answer}");
         let shown = one(&program, "lbmonitor/m1");
-        let pairs = [&shown["interval"], &shown["units3"], &shown["resptimeout"], &shown["units4"]];
-        assert_eq!(pairs, [&json!(interval), &json!("SEC"), &json!(resptimeout), &json!("SEC")]);
+        assert_eq!(["interval", "units3", "resptimeout", "units4"].map(|name| shown[name].clone()), expected);
+        // As it is saved, so that it comes back in that unit after a restart, too.
+        assert!(printed().contains(line), "{}", printed());
     }
-    let short = json!({"monitorname": "m1", "type": "TCP", "interval": 1500, "units3": "MSEC", "resptimeout": 500, "units4": "MSEC"});
-    assert_eq!(program.owner("PUT", "lbmonitor", Some(&json!({"lbmonitor": short}))).0, "HTTP/1.1 200 OK");
-    let shown = one(&program, "lbmonitor/m1");
-    let pairs = [&shown["interval"], &shown["units3"], &shown["resptimeout"], &shown["units4"]];
-    assert_eq!(pairs, [&json!(1500), &json!("MSEC"), &json!(500), &json!("MSEC")]);
 }
 
 fn a09_a_server_is_found_by_its_address_too() {
@@ -345,6 +366,12 @@ fn a_query_narrows_an_answer() {
         Value::Object(without_times(&summary)),
         Value::Object(without_times(&one(&program, "lbvserver/web")))
     );
+    assert_eq!(
+        elements(&program, "lbmonitor?filter=monitorname:http,respcode:200").len(),
+        1,
+        "an item of a list"
+    );
+    assert_eq!(elements(&program, "lbmonitor?filter=monitorname:http,respcode:/^3/").len(), 0);
     // Where an argument is no field, it says how to look.
     added(&program, "service", json!({"name": "s", "ip": "192.0.2.1", "servicetype": "HTTP", "port": 80}));
     assert_eq!(names(&program, "service?args=all:true,Internal:true"), ["s"]);

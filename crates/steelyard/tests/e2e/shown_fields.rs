@@ -12,6 +12,7 @@ use crate::shown::elements;
 pub fn trials() -> Vec<Trial> {
     trials![
         every_field_is_of_the_reference_and_has_its_type,
+        what_is_listed_never_changes,
         a_default_of_the_reference_is_shown,
         what_is_given_comes_back,
         lb_parameters_that_terraform_gives_come_back,
@@ -38,7 +39,10 @@ const ALL: &str = "set ns config -IPAddress 192.0.2.1 -netmask 255.255.255.0 -ns
     -soMethod CONNECTION -soThreshold 10 -redirectURL http://a.example.com/ -cookieName c -rule true -tosId 3 -m TOS \
     -tcpProbePort 81 -redirectFromPort 8080 -httpsRedirectUrl https://a.example.com/ -lbMethod TOKEN -dataLength 4\n\
     bind lb vserver v s -weight 3\nbind lb vserver v g\n\
-    add lb group lg -persistenceType SOURCEIP\nbind lb group lg v\n";
+    add lb group lg -persistenceType SOURCEIP\nbind lb group lg v\n\
+    add cs action a -targetLBVserver v\nadd cs policy p -rule true -action a\nadd cs vserver c HTTP 192.0.2.30 80\n\
+    add lb vserver tls SSL 192.0.2.40 443\n\
+    bind cs vserver c -policyName p -priority 10\nbind cs vserver c -lbvserver v\n";
 
 fn every_field_is_of_the_reference_and_has_its_type() {
     let place = Place::new();
@@ -48,6 +52,21 @@ fn every_field_is_of_the_reference_and_has_its_type() {
             let elements = elements(&program, resource);
             assert!(config.is_empty() || !elements.is_empty(), "{resource}");
             elements.iter().for_each(|element| assert_types(resource, element));
+        }
+    }
+}
+
+/// The list that people read.
+fn what_is_listed_never_changes() {
+    let place = Place::new();
+    let program = Program::launch(&place, ALL);
+    for section in include_str!("../../src/nitro/config/always.md").split("\n## ").skip(1) {
+        let (resource, fields) = section.split_once('\n').unwrap();
+        let fields: Vec<&str> = fields.split([',', '\n']).map(str::trim).filter(|f| !f.is_empty()).collect();
+        let elements = elements(&program, &format!("{resource}?bulkbindings=yes"));
+        assert!(!fields.is_empty() && !elements.is_empty(), "{resource}");
+        for (name, value) in fields.iter().map(|field| field.split_once(' ').unwrap()) {
+            elements.iter().for_each(|element| assert_eq!(text(&element[name]), value, "{resource}: {name}"));
         }
     }
 }
@@ -262,11 +281,7 @@ const BEYOND: &[(&[&str], &str)] = &[
         &["lbvserver"],
         "cachetype dynamicweight priority hits pipolicyhits policysubtype vsvrbindsvcip vsvrbindsvcport",
     ),
-    (
-        &["service", "servicegroup"],
-        "monstate monitor_state passive statechangetimesec tickssincelaststatechange monweight \
-        monitortotalprobes monitortotalfailedprobes monitorcurrentfailedprobes",
-    ),
+    (&["service", "servicegroup"], "monstate passive statechangetimesec tickssincelaststatechange monweight"),
     (&["nsfeature", "nsmode"], "bot apigateway single_ip"),
 ];
 /// Never shown.
@@ -326,7 +341,7 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ),
 ];
 const FLAGS: &str = "passive bot apigateway single_ip";
-const TEXTS: &str = "cachetype vsvrbindsvcip monstate monitor_state statechangetimesec";
+const TEXTS: &str = "cachetype vsvrbindsvcip monstate statechangetimesec";
 /// Defaults of arguments of an action or of a member, of what is `Not applicable`, and numbers that stand for nothing.
 const NO_DEFAULT: &[(&str, &str)] = &[
     ("servicegroup", "customserverid"),

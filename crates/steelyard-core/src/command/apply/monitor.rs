@@ -67,7 +67,8 @@ pub(super) fn check_monitor(monitor: &LbMonitor, command: &Command) -> Result<()
         let (word, min) = (range.low.to_string(), "100".to_owned());
         return Err(Refusal::BelowMinimum { argument: "respCode", word, min });
     }
-    let LbMonitor { interval_ms, resptimeout_ms, retries, failure_retries, .. } = *monitor;
+    let LbMonitor { retries, failure_retries, .. } = *monitor;
+    let (interval_ms, resptimeout_ms) = (monitor.interval.ms(), monitor.resptimeout.ms());
     if resptimeout_ms >= interval_ms {
         let argument = if command.value("interval").is_some() { "interval" } else { "resptimeout" };
         return Err(Refusal::IntervalTooShort { argument, interval_ms, resptimeout_ms });

@@ -2,6 +2,7 @@
 
 use steelyard_core::config::LbMonitor;
 
+use super::always;
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
 use crate::nitro::row::Row;
@@ -27,8 +28,8 @@ fn monitor_row(wanted: &Wanted<'_>, monitor: &LbMonitor) -> Row {
         .number("vendorid", monitor.vendor_id.unwrap_or(0).into())
         .number("firmwarerevision", monitor.firmware_revision.unwrap_or(0).into())
         .number("trofscode", monitor.trofs_code.unwrap_or(0).into())
-        .zeros(&["dynamicresponsetimeout", "dynamicinterval"])
         .texts("multimetrictable", ["local".to_owned()]);
+    always::fill(&mut row, "lbmonitor");
     row
 }
 

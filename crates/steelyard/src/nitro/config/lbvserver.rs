@@ -8,6 +8,7 @@ use steelyard_core::vserver::VirtualServer;
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::always;
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
 use crate::nitro::row::Row;
@@ -38,11 +39,8 @@ fn configured(row: &mut Row, vserver: &LbVserver, config: &Config) {
         .number("dataoffset", vserver.data_offset.unwrap_or(0).into())
         .number("totalservices", bound(vserver, config) as u64)
         .text("consolidatedlconngbl", if config.lb_parameter.consolidated_connections { "YES" } else { "NO" })
-        .address("vsvrbindsvcip", vserver.ip)
-        .words(AT_REST)
-        .zeros(NO_SUCH_THING)
-        .flag("invoke", false)
-        .flag("isgslb", false);
+        .address("vsvrbindsvcip", vserver.ip);
+    always::fill(row, "lbvserver");
 }
 
 fn how_it_is(row: &mut Row, wanted: &Wanted<'_>, live: &Arc<VirtualServer>) {
@@ -86,25 +84,3 @@ pub fn listen_policy(expression: &str) -> &str {
 
 /// What appliances show in another form than it is given, or although it was not.
 const OTHERWISE: &[&str] = &["ipv46", "ippattern", "ipmask", "listenpolicy", "datalength", "dataoffset"];
-/// What appliances show of every virtual server that has nothing of the kind.
-const AT_REST: &[(&str, &str)] = &[
-    ("ipmapping", "0.0.0.0"),
-    ("type", "ADDRESS"),
-    ("cachetype", "SERVER"),
-    ("map", "OFF"),
-    ("gt2gb", "DISABLED"),
-    ("consolidatedlconn", "GLOBAL"),
-];
-const NO_SUCH_THING: &[&str] = &[
-    "status",
-    "lbrrreason",
-    "dynamicweight",
-    "priority",
-    "ruletype",
-    "thresholdvalue",
-    "version",
-    "pipolicyhits",
-    "policysubtype",
-    "vsvrbindsvcport",
-    "vsvrdynconnsothreshold",
-];

@@ -1,5 +1,6 @@
 //! The resources under `/nitro/v1/config`: the table, and what each shows (`spec/nitro.md` 9).
 
+mod always;
 pub mod appliance;
 mod bindings;
 mod certificates;

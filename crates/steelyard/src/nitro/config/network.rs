@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use steelyard_core::config::{Config, IpType, NsIp};
 use steelyard_core::service::State as ServiceState;
 
+use super::always;
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
 use crate::nitro::row::Row;
@@ -70,9 +71,8 @@ fn ip_row(wanted: &Wanted<'_>, vservers: &BTreeMap<IpAddr, (u64, u64)>, ip: &NsI
         .texts("iptype", [ip.kind.text().to_owned()])
         .number("vipvsercount", all)
         .number("vipvserdowncount", down)
-        .zeros(&["flags", "ospfareaval", "vipvsrvrrhiactivecount", "vipvsrvrrhiactiveupcount"])
-        .address("hostrtgwact", ip.host_route_gateway)
-        .flag("viprtadv2bsd", false);
+        .address("hostrtgwact", ip.host_route_gateway);
+    always::fill(&mut row, "nsip");
     row
 }
 

@@ -3,6 +3,7 @@
 use steelyard_core::config::Server;
 use steelyard_core::config::attribute::Host;
 
+use super::always;
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
 use crate::nitro::row::Row;
@@ -22,20 +23,6 @@ fn server_row(wanted: &Wanted<'_>, server: &Server) -> Row {
     if let Some(Host::Server(domain)) = &server.host {
         row.text("domain", domain);
     }
-    row.words(AT_REST).zeros(&["tickssincelaststatechange"]);
+    always::fill(&mut row, "server");
     row
 }
-
-/// What appliances show of every server, whatever its services have.
-const AT_REST: &[(&str, &str)] = &[
-    ("statechangetimesec", "Thu Jan  1 00:00:00 1970"),
-    ("autoscale", "DISABLED"),
-    ("graceful", "NO"),
-    ("usip", "NO"),
-    ("cka", "NO"),
-    ("tcpb", "NO"),
-    ("cmp", "NO"),
-    ("cacheable", "NO"),
-    ("sc", "OFF"),
-    ("sp", "OFF"),
-];

@@ -5,6 +5,7 @@ use steelyard_core::service::{ResponseTime, Service as Live, State as ServiceSta
 use steelyard_core::snapshot::{Snapshot, member_name};
 use steelyard_core::time::{MILLISECOND_US, Time};
 
+use super::always;
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
 use crate::nitro::row::Row;
@@ -31,6 +32,7 @@ pub fn servicegroup(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
 
 fn service_row(wanted: &Wanted<'_>, config: &Config, service: &Service, live: Option<&Live>) -> Row {
     let ip = config.servers.find(&service.server).and_then(|server| server.ip());
+    let state = live.map_or(ServiceState::Down, Live::state).text();
     let mut row = wanted.row();
     row.attributes_but(service, &["servername", "cachetype"])
         .text("servername", &service.server)
@@ -39,15 +41,14 @@ fn service_row(wanted: &Wanted<'_>, config: &Config, service: &Service, live: Op
         .address("serviceipstr", ip)
         .text("policyname", &service.server)
         .text("cachetype", or(service.cache_type, "SERVER"))
-        .text("serviceconftype2", "Configured")
         .text("dup_state", if service.enabled { "ENABLED" } else { "DISABLED" })
-        .address("publicip", None)
         .number("publicport", service.port.into())
-        .text("svrstate", live.map_or(ServiceState::Down, Live::state).text())
+        .text("svrstate", state)
+        .text("monitor_state", if service.health_monitor { state } else { "Unknown" })
         .number("numofconnections", live.map_or(0, Live::active))
         .number("responsetime", live.map_or(0, response_time_ms));
     since(&mut row, wanted.state, live.map_or(Time::ZERO, Live::since));
-    of_every_service(&mut row);
+    always::fill(&mut row, "service");
     row
 }
 
@@ -62,24 +63,12 @@ fn group_row(wanted: &Wanted<'_>, snapshot: &Snapshot, group: &ServiceGroup) -> 
     row.attributes_but(group, &["cachetype", "memberport"])
         .text("cachetype", or(group.cache_type, "SERVER"))
         .number("memberport", group.member_port.unwrap_or(0).into())
-        .address("ip", None)
-        .address("serviceipstr", None)
         .text("svrstate", state.text())
         .text("servicegroupeffectivestate", effective)
-        .number("numofconnections", members.iter().flatten().map(|live| live.active()).sum())
-        .zeros(&["port", "monweight"])
-        .flag("serviceconftype", true);
+        .number("numofconnections", members.iter().flatten().map(|live| live.active()).sum());
     since(&mut row, wanted.state, latest.unwrap_or(Time::ZERO));
-    of_every_service(&mut row);
+    always::fill(&mut row, "servicegroup");
     row
-}
-
-/// What appliances show of each. Whether and how monitors succeed is in the bindings.
-fn of_every_service(row: &mut Row) {
-    row.words(&[("graceful", "NO"), ("monstate", "ENABLED"), ("monitor_state", "Unknown")])
-        .zeros(NO_SUCH_THING)
-        .number("riseapbrstatsmsgcode2", 1)
-        .flag("passive", false);
 }
 
 /// The state of a group, as its members have it, and the nearest state of a service.
@@ -111,21 +100,6 @@ fn response_time_ms(live: &Live) -> u64 {
 fn or(word: &'static str, otherwise: &'static str) -> &'static str {
     if word.is_empty() { otherwise } else { word }
 }
-
-const NO_SUCH_THING: &[&str] = &[
-    "delay",
-    "monstatcode",
-    "monstatparam1",
-    "monstatparam2",
-    "monstatparam3",
-    "riseapbrstatsmsgcode",
-    "stateupdatereason",
-    "clmonowner",
-    "clmonview",
-    "monitortotalprobes",
-    "monitortotalfailedprobes",
-    "monitorcurrentfailedprobes",
-];
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,7 @@ use serde_json::Value;
 use steelyard_core::config::{Features, LbGroup, Modes, NsHostName};
 use steelyard_core::snapshot::surge_steps;
 
+use super::always;
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
 use crate::nitro::row::Row;
@@ -63,8 +64,8 @@ pub fn lbgroup(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
         let mut row = wanted.row();
         row.attributes_but(group, &["persistencetype", "persistencebackup"])
             .text("persistencetype", none(group.persistence))
-            .text("persistencebackup", none(group.persistence_backup))
-            .zeros(&["td"]);
+            .text("persistencebackup", none(group.persistence_backup));
+        always::fill(&mut row, "lbgroup");
         row
     };
     Ok(wanted.of(&config.lb_groups)?.into_iter().map(row).collect())

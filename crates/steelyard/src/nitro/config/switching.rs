@@ -2,6 +2,7 @@
 
 use steelyard_core::config::CsVserver;
 
+use super::always;
 use super::lbvserver::listen_policy;
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
@@ -17,10 +18,8 @@ pub fn csvserver(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
             .address("ippattern", vserver.ip_pattern)
             .text("ipmask", vserver.ip_mask.map_or("*".to_owned(), |mask| mask.to_string()))
             .text("listenpolicy", listen_policy(&vserver.listen_policy))
-            .text("curstate", if vserver.enabled { "DOWN" } else { "OUT OF SERVICE" })
-            .words(&[("type", "CONTENT"), ("gt2gb", "DISABLED")])
-            .zeros(&["status", "ruletype"])
-            .flag("invoke", false);
+            .text("curstate", if vserver.enabled { "DOWN" } else { "OUT OF SERVICE" });
+        always::fill(&mut row, "csvserver");
         row
     };
     Ok(wanted.of(&config.cs_vservers)?.into_iter().map(row).collect())

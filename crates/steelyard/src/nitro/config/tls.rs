@@ -3,6 +3,7 @@
 
 use steelyard_core::config::{LbProfile, SslVserver};
 
+use super::always;
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
 use crate::nitro::row::Row;
@@ -11,7 +12,7 @@ use crate::nitro::row::Row;
 pub fn sslvserver(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
     let row = |vserver: &SslVserver| {
         let mut row = wanted.configured(vserver);
-        row.text("nonfipsciphers", "DISABLED").zeros(&["service"]);
+        always::fill(&mut row, "sslvserver");
         row
     };
     Ok(with_tls(wanted)?.iter().map(row).collect())

@@ -1,5 +1,6 @@
 //! The configuration as a whole: running, saved, and whether they differ (`spec/nitro.md` 4, 9).
 
+use super::always;
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
 use crate::nitro::row::Row;
@@ -14,12 +15,11 @@ pub fn nsconfig(wanted: &Wanted<'_>) -> Row {
     row.attributes(&config.ns_config)
         .attributes(&config.ns_param)
         .retain_documented()
-        .text("systemtype", "Stand-alone")
         .flag("configchanged", state.is_changed())
         .text("lastconfigchangedtime", state.date(state.changed_at()).text())
         .text("currentsytemtime", now.text())
-        .number("systemtime", now.seconds())
-        .zeros(&["flags"]);
+        .number("systemtime", now.seconds());
+    always::fill(&mut row, "nsconfig");
     if let Some(ip) = config.ns_config.ip {
         row.address("primaryip", Some(ip));
     }

@@ -22,7 +22,7 @@ pub fn csvserver_cspolicy(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
                         .attributes(bound)
                         .text("rule", &policy.rule)
                         .flag("invoke", bound.label.is_some())
-                        .zeros(&["hits", "pipolicyhits"]);
+                        .always_zero();
                     row
                 })
                 .collect()
@@ -41,7 +41,7 @@ pub fn csvserver_lbvserver(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
                 return Vec::new();
             }
             let mut row = row("csvserver_lbvserver_binding");
-            row.text("name", &vserver.name).attributes(target).zeros(&["hits"]);
+            row.text("name", &vserver.name).attributes(target).always_zero();
             vec![row]
         },
     )

@@ -19,7 +19,7 @@ pub fn sslvserver_sslcertkey(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
 fn certificates(vserver: &SslVserver) -> Vec<Row> {
     let certificate = |bound| {
         let mut row = row("sslvserver_sslcertkey_binding");
-        row.text("vservername", &vserver.name).attributes(bound).zeros(&["cleartextport"]);
+        row.text("vservername", &vserver.name).attributes(bound).always_zero();
         row
     };
     vserver.cert_keys.iter().map(certificate).collect()
