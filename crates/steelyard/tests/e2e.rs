@@ -54,6 +54,8 @@ mod accounting;
 mod addresses;
 #[path = "e2e/answered.rs"]
 mod answered;
+#[path = "e2e/any_request.rs"]
+mod any_request;
 #[path = "e2e/appliance.rs"]
 mod appliance;
 #[path = "e2e/asked.rs"]
@@ -94,6 +96,8 @@ mod failing;
 mod figures;
 #[path = "e2e/foreign.rs"]
 mod foreign;
+#[path = "e2e/fuzzed.rs"]
+mod fuzzed;
 #[path = "e2e/host_commands.rs"]
 mod host_commands;
 #[path = "e2e/hostile.rs"]
@@ -140,6 +144,8 @@ mod relaying;
 mod reloading;
 #[path = "e2e/saving.rs"]
 mod saving;
+#[path = "e2e/schema.rs"]
+mod schema;
 #[path = "e2e/secrets.rs"]
 mod secrets;
 #[path = "e2e/selection.rs"]
@@ -176,7 +182,8 @@ fn main() -> std::process::ExitCode {
     // Most of a test is waiting.
     arguments.test_threads.get_or_insert(6);
     // The ones that take longest begin first.
-    let mut trials = bandwidth::trials();
+    let mut trials = fuzzed::trials();
+    trials.extend(bandwidth::trials());
     trials.extend(addresses::trials());
     trials.extend(access_log::trials());
     trials.extend(injected::trials());
@@ -200,6 +207,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(states::trials());
     trials.extend(selection::trials());
     trials.extend(bulk::trials());
+    trials.extend(schema::trials());
     trials.extend(changing::trials());
     trials.extend(switching::trials());
     trials.extend(certificates::trials());

@@ -20,6 +20,11 @@ pub fn is_there_already(config: &mut Config, command: &Command) -> bool {
         Object::LbGroup => is_same(config, command, |config| &mut config.lb_groups),
         Object::NsIp => is_same(config, command, |config| &mut config.ns_ips),
         Object::NetProfile => is_same(config, command, |config| &mut config.net_profiles),
+        Object::CsVserver => is_same(config, command, |config| &mut config.cs_vservers),
+        Object::CsPolicy => is_same(config, command, |config| &mut config.cs_policies),
+        Object::CsAction => is_same(config, command, |config| &mut config.cs_actions),
+        Object::LbProfile => is_same(config, command, |config| &mut config.lb_profiles),
+        Object::SslCertKey => is_same(config, command, |config| &mut config.ssl_cert_keys),
         _ => false,
     }
 }

@@ -10,6 +10,7 @@ mod arguments;
 mod beside;
 mod catalogue;
 mod code;
+mod described;
 mod form;
 mod guard;
 mod help;
@@ -41,6 +42,7 @@ mod words;
 
 pub use already::is_there_already;
 pub use apply::{Done, Level, Warning, apply, bind_over, clear};
+pub use described::{DEPENDENCIES, Dependency, Described, described};
 pub use guard::guards;
 pub use help::usage;
 pub use one_line::run_line;

@@ -33,6 +33,12 @@ pub struct Field {
     pub name: &'static str,
     /// Its type there: `Double`, `String[]`, `int`.
     pub kind: &'static str,
+    /// `rw`, or `RO` of what can only be looked at.
+    pub access: &'static str,
+    /// What it may hold: words, or a range.
+    pub values: &'static str,
+    /// What it holds where nothing is given.
+    pub default: &'static str,
 }
 
 /// How a number stands in an answer.
@@ -76,7 +82,7 @@ fn read() -> BTreeMap<(Section, String), Documented> {
         let mut next = || columns.next().unwrap_or_default();
         match (next(), next()) {
             ("", name) => {
-                let field = Field { name, kind: next() };
+                let field = Field { name, kind: next(), access: next(), values: next(), default: next() };
                 if let Some((section, documented)) =
                     at.as_ref().and_then(|at: &(Section, String)| Some((at.0, table.get_mut(at)?)))
                 {

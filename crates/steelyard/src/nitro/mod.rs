@@ -19,6 +19,7 @@ mod reply;
 mod resource;
 mod route;
 mod row;
+mod schema;
 mod session;
 mod show;
 mod since;

@@ -116,7 +116,7 @@ impl Resource {
         let of = |bound, whole: &[Verb]| if binds { takes(&[bound]) } else { takes(whole) };
         let methods = [
             ("GET", true),
-            ("POST", of(Verb::Bind, &[Verb::Add, Verb::Set, Verb::Enable])),
+            ("POST", of(Verb::Bind, &[Verb::Add, Verb::Unset, Verb::Enable])),
             ("PUT", of(Verb::Bind, &[Verb::Set])),
             ("DELETE", of(Verb::Unbind, &[Verb::Rm])),
         ];

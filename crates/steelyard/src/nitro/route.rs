@@ -11,7 +11,7 @@ use super::origin::foreign;
 use super::query::{Query, decode_id};
 use super::reply::Reply;
 use super::resource::{Resource, Wanted};
-use super::{Door, beyond, config, session, show, stat};
+use super::{Door, beyond, config, schema, session, show, stat};
 use crate::auth::Source;
 use crate::explain;
 use crate::metrics;
@@ -48,6 +48,11 @@ async fn answered(head: &Parts, body: &mut Body, door: &Door, source: Source) ->
             Ok(session::log_out(head, &Sent::read(&body.small().await?)?, state, source).await)
         }
         (_, ["nitro", "v1", "config", "login" | "logout"]) => Err(Reply::wrong_verb("POST")),
+        (&Method::GET, ["nitro", "v1", "schema", rest @ ..]) => {
+            session::identity(head, None, state, source).await?;
+            Ok(schema::answer(rest.first().copied()))
+        }
+        (_, ["nitro", "v1", "schema", ..]) => Err(Reply::wrong_verb("GET")),
         (&(Method::POST | Method::PUT), ["nitro", "v1", "config"]) => {
             old_style(query, head, body, door, source).await
         }

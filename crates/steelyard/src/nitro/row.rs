@@ -100,7 +100,8 @@ impl Row {
         self
     }
 
-    fn attribute(&mut self, name: &'static str, kind: &Kind, value: &Value) -> &mut Row {
+    /// What an attribute holds. What is empty has no key.
+    pub fn attribute(&mut self, name: &'static str, kind: &Kind, value: &Value) -> &mut Row {
         match value {
             Value::Text(text) if text.is_empty() => self,
             Value::Codes(codes) if codes.is_empty() => self,
@@ -159,6 +160,11 @@ impl Row {
 
     fn find(&self, name: &str) -> Option<&Plain> {
         self.fields.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// Its fields, in their order.
+    pub fn into_fields(self) -> Vec<(Cow<'static, str>, Plain)> {
+        self.fields
     }
 
     /// Leaves only the fields of these names.

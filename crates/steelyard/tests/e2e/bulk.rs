@@ -50,7 +50,8 @@ fn three(program: &Program, path: &str, headers: &str, more: Option<Value>) -> (
     if let Some(more) = more {
         body["params"] = more;
     }
-    let (head, answer) = program.owner_raw("POST", path, headers, body.to_string().as_bytes());
+    let (head, answer) =
+        program.owner_raw("POST", &format!("/config{path}"), headers, body.to_string().as_bytes());
     (head.lines().next().unwrap().to_owned(), answer)
 }
 
@@ -93,7 +94,8 @@ fn with_rollback_none_is_kept() {
     assert_eq!(codes, [1239, 273], "the first was taken back, the third not looked at");
     assert_eq!([1, 2, 3].map(|n| has(&program, n)), [false, true, false]);
     let other = json!({"server": [server(5)]}).to_string();
-    let (head, _) = program.owner_raw("POST", "/server", "X-NITRO-ONERROR: perhaps\r\n", other.as_bytes());
+    let (head, _) =
+        program.owner_raw("POST", "/config/server", "X-NITRO-ONERROR: perhaps\r\n", other.as_bytes());
     assert!(head.starts_with("HTTP/1.1 400 Bad Request"), "{head}");
     assert!(!has(&program, 5));
 }
@@ -151,7 +153,7 @@ fn older_clients_send_a_form() {
     const FORM: &str = "Content-Type: application/x-www-form-urlencoded\r\n";
     let form = |json: Value| format!("object={}", encoded(&json.to_string())).into_bytes();
     let send = |method: &str, path: &str, body: &[u8], expected: &str| {
-        let (head, answer) = program.owner_raw(method, path, FORM, body);
+        let (head, answer) = program.owner_raw(method, &format!("/config{path}"), FORM, body);
         let shown = String::from_utf8_lossy(body);
         assert_eq!(head.lines().next().unwrap(), expected, "{method} {path} {shown} {answer}");
     };
@@ -221,7 +223,7 @@ fn content_types_do_not_matter() {
     ];
     for (n, header) in (1..).zip(types) {
         let body = format!("{}\n", json!({"server": server(n)}));
-        let (head, _) = program.owner_raw("POST", "/server", header, body.as_bytes());
+        let (head, _) = program.owner_raw("POST", "/config/server", header, body.as_bytes());
         assert!(head.starts_with("HTTP/1.1 201 Created"), "{header}: {head}");
     }
     assert_eq!(program.running().lines().filter(|line| line.starts_with("add server ")).count(), types.len());
@@ -276,7 +278,7 @@ fn a_method_that_a_resource_lacks_is_answered_with_those_it_has() {
         ("PATCH", "/lbvserver_service_binding", "POST, PUT, DELETE"),
         ("POST", "/nsrunningconfig", "GET"),
     ] {
-        let (head, answer) = program.owner_raw(method, path, "", b"");
+        let (head, answer) = program.owner_raw(method, &format!("/config{path}"), "", b"");
         assert!(head.starts_with("HTTP/1.1 405 Method Not Allowed\r\n"), "{method} {path}: {head}");
         assert_eq!(answer["errorcode"], 1237);
         let allow = head.lines().find_map(|line| line.strip_prefix("allow: ")).unwrap();
@@ -317,21 +319,24 @@ fn a19_a_warning_is_told_to_those_who_ask() {
     let vserver = |name: &str| json!({"lbvserver": {"name": name, "servicetype": "HTTP"}}).to_string();
     let warning = json!({"errorcode": 1067, "message": "Feature(s) not enabled [LB]", "severity": "WARNING"});
     for (name, path) in [("a", "/lbvserver?warning=yes"), ("b", "/lbvserver?warning=YES")] {
-        let (head, answer) = program.owner_raw("POST", path, "", vserver(name).as_bytes());
+        let (head, answer) =
+            program.owner_raw("POST", &format!("/config{path}"), "", vserver(name).as_bytes());
         assert!(head.starts_with("HTTP/1.1 209 Netscaler specific warning\r\n"), "{head}");
         assert!(head.contains("\r\nx-nitro-warning: 1067 - Feature(s) not enabled [LB]"), "{head}");
         assert_eq!(answer, warning);
     }
     let old = json!({"params": {"warning": "yes"}, "lbvserver": {"name": "c", "servicetype": "HTTP"}});
-    let (head, answer) = program.owner_raw("POST", "/", "", old.to_string().as_bytes());
+    let (head, answer) = program.owner_raw("POST", "/config/", "", old.to_string().as_bytes());
     assert!(head.starts_with("HTTP/1.1 209 "), "{head}");
     assert_eq!(answer, warning);
     for (name, path) in [("d", "/lbvserver"), ("e", "/lbvserver?warning=no")] {
-        let (head, answer) = program.owner_raw("POST", path, "", vserver(name).as_bytes());
+        let (head, answer) =
+            program.owner_raw("POST", &format!("/config{path}"), "", vserver(name).as_bytes());
         assert!(head.starts_with("HTTP/1.1 201 Created\r\n") && !head.contains("warning"), "{head}");
         assert_eq!(answer, done());
     }
-    let (head, answer) = program.owner_raw("POST", "/lbvserver?warning=yes", "", vserver("d").as_bytes());
+    let (head, answer) =
+        program.owner_raw("POST", "/config/lbvserver?warning=yes", "", vserver("d").as_bytes());
     assert!(head.starts_with("HTTP/1.1 409 Conflict\r\n"), "an error is no warning: {head}");
     assert_eq!(answer["severity"], "ERROR");
     let made = |name: &str| program.running().contains(&format!("add lb vserver {name} HTTP"));

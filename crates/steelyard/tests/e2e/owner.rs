@@ -24,11 +24,11 @@ impl Program {
         (head.lines().next().unwrap().to_owned(), serde_json::from_str(body).unwrap())
     }
 
-    /// The same with further header lines and a body that may be anything: all lines of the head, and the JSON.
+    /// `METHOD /nitro/v1<path>` with further header lines and a body that may be anything: all lines of the head, and the
+    /// JSON.
     pub fn owner_raw(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> (String, Value) {
         let mut stream = UnixStream::connect(self.data().join("nitro.sock")).unwrap();
-        let head =
-            format!("{method} /nitro/v1/config{path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}");
+        let head = format!("{method} /nitro/v1{path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}");
         write!(stream, "{head}Content-Length: {}\r\n\r\n", body.len()).unwrap();
         stream.write_all(body).unwrap();
         let mut answer = String::new();

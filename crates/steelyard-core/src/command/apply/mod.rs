@@ -41,6 +41,7 @@ use host::{add_server, add_service, bind_service, set_server, set_service};
 use lb_group::bind_lb_group;
 use lb_vserver::{add_lb_vserver, bind_lb_vserver, set_lb_vserver};
 use monitor::{add_lb_monitor, bind_lb_monitor, set_lb_monitor};
+pub(super) use monitor_options::types_of_option;
 use remove::{rename, rm};
 use ssl_cert_key::{
     add_ssl_cert_key, bind_ssl_cert_key, link_ssl_cert_key, set_ssl_cert_key, unlink_ssl_cert_key,

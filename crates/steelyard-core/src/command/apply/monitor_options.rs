@@ -18,6 +18,11 @@ pub(super) fn check_options(kind: MonitorType, command: &Command) -> Result<(), 
     Ok(())
 }
 
+/// The types of monitors that have an option; none is listed where all have it.
+pub fn types_of_option(nitro: &str) -> &'static [&'static str] {
+    OPTIONS.iter().find(|of| of.options.contains(&nitro)).map_or(&[], |of| of.types)
+}
+
 struct Of {
     /// NITRO's names.
     options: &'static [&'static str],

@@ -66,6 +66,9 @@ pub(super) fn policy_to_bind(
     if !binding.label_type.is_empty() && binding.label.is_none() {
         return Err(Refusal::ArgumentMissing { argument: "labelName" });
     }
+    if binding.label_type.is_empty() && binding.label.is_some() {
+        return Err(Refusal::PrerequisiteMissing { argument: "labelName", needs: "invoke" });
+    }
     match bound.find(&binding.key()) {
         Some(_) => Err(exists("policyName", &binding.policy)),
         None => Ok(binding),

@@ -141,7 +141,7 @@ fn is_said_by_another(name: &str, object: &Map<String, Value>) -> bool {
 
 impl Change {
     /// The row's name of what a client calls `field`.
-    fn row(&self, field: &str) -> String {
+    pub fn row(&self, field: &str) -> String {
         let field = field.to_ascii_lowercase();
         let renamed = self.renamed.iter().find(|(from, _)| *from == field);
         renamed.map_or(field, |(_, to)| (*to).to_owned())

@@ -233,6 +233,9 @@ fn verb(asked: &Asked<'_>, change: &Change, action: &str) -> Result<(Verb, Taken
     })
 }
 
+/// Actions on the configuration as a whole, which `nsconfig` stands for.
+pub const WHOLE: &[&str] = &["save", "clear", "diff"];
+
 /// `?action=`, in any case.
 fn of_action(action: &str, binds: bool) -> Option<Verb> {
     let verb = match &*action.to_ascii_lowercase() {
