@@ -141,7 +141,10 @@ const GAUGES: &str =
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::nitro::{config, stat};
 
     fn number(section: Section, resource: &str, field: &str) -> Json {
         Documented::find(section, resource).unwrap().number(field).unwrap()
@@ -180,4 +183,25 @@ mod tests {
             assert!(some > 0, "{resource}");
         }
     }
+
+    /// The headings of the reference, and what clients want beside them with the reason in `beyond`.
+    #[test]
+    fn every_resource_of_the_reference_is_served_and_no_other() {
+        for (section, table) in [(Section::Config, config::RESOURCES), (Section::Stat, stat::RESOURCES)] {
+            let served: BTreeSet<&str> = table.iter().map(|resource| resource.name).collect();
+            assert_eq!(served.len(), table.len(), "none is listed twice");
+            let of = TABLE.iter().filter(|((of, _), _)| *of == section);
+            let known: BTreeSet<&str> = of.map(|(_, documented)| documented.name).collect();
+            let missing: Vec<_> =
+                known.difference(&served).filter(|name| !NOT_SERVED.contains(name)).collect();
+            assert!(missing.is_empty(), "{section:?} lacks {missing:?}");
+            let more: Vec<_> = served.difference(&known).filter(|name| !BESIDE.contains(name)).collect();
+            assert!(more.is_empty(), "{section:?} has {more:?}, which the reference lacks");
+        }
+    }
+
+    /// What the reference has and this version answers 1232 for.
+    const NOT_SERVED: &[&str] = &["hanode", "systemfile"];
+    /// Objects that this program has commands for, and that have no heading.
+    const BESIDE: &[&str] = &["netprofile", "nsparam", "nsspparams"];
 }
