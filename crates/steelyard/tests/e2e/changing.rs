@@ -25,6 +25,7 @@ pub fn trials() -> Vec<Trial> {
         the_socket_is_its_owners_and_outlives_no_program,
         the_port_neither_shows_nor_changes_anything_to_nobody,
         no_request_fails_because_of_a_change,
+        writers_at_the_same_time_lose_nothing,
     ]
 }
 
@@ -329,4 +330,23 @@ fn no_request_fails_because_of_a_change() {
     assert!(asked.0 > 0 && asked.1 > 0);
     program.wait_at_rest();
     assert!(program.counter("tothits") >= asked.0 + asked.1, "counters survive changes");
+}
+
+fn writers_at_the_same_time_lose_nothing() {
+    let place = Place::new();
+    let program = Program::launch(&place, "");
+    std::thread::scope(|scope| {
+        for writer in 0..8 {
+            let program = &program;
+            scope.spawn(move || {
+                for n in 0..25 {
+                    let server =
+                        json!({"name": format!("w{writer}-{n}"), "ipaddress": format!("192.0.{writer}.{n}")});
+                    program.done("POST", "server", json!({"server": server}));
+                }
+            });
+        }
+    });
+    let running = program.running();
+    assert_eq!(running.lines().filter(|line| line.starts_with("add server w")).count(), 200, "{running}");
 }
