@@ -44,6 +44,15 @@ pub enum Fault {
     NothingToExpose(String),
     /// `--strict`: addresses could not be opened. A text for each.
     NotOpened(Vec<String>),
+    /// The certificate of the management interface, or its key, cannot be used.
+    Certificate {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// HTTPS is asked for where there is no certificate.
+    NoCertificate,
     /// The management address is not one that is served.
     ManagementBeyondLoopback(SocketAddr),
     /// The management address cannot be opened.
@@ -117,6 +126,7 @@ impl Fault {
             | Fault::Secrets { .. }
             | Fault::AccessLog { .. }
             | Fault::FirstPassword { .. }
+            | Fault::Certificate { .. }
             | Fault::ManagementBeyondLoopback(_)
             | Fault::NothingToExpose(_)
             | Fault::Url { .. } => 2,
@@ -134,6 +144,10 @@ impl fmt::Display for Fault {
             Fault::AccessLog { path, error } => {
                 write!(f, "--access-log {}: {}; give a file that can be written, or -", path.display(), reason(error))
             }
+            Fault::Certificate { path, why } => {
+                write!(f, "{}: {why}; see --nitro-cert and --nitro-key", path.display())
+            }
+            Fault::NoCertificate => f.write_str("HTTPS is spoken by 'steelyard run' alone"),
             Fault::Reading => f.write_str("reading the configuration file has stopped by a fault of this program; report what was printed above"),
             Fault::Secrets { path, why } => write!(f, "--secrets {}: {why}", path.display()),
             Fault::FirstPassword { from, why } => write!(f, "{from}: {why}"),

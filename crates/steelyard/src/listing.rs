@@ -1,7 +1,6 @@
 //! What `run` prints: what is served, what a probe said, which service changed its state.
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use steelyard_core::config::departure::Departure;
@@ -10,11 +9,12 @@ use steelyard_core::monitor::schedule::Transition;
 use steelyard_core::service::{Service, State as ServiceState};
 use steelyard_core::vserver::VirtualServer;
 
+use crate::nitro::opening::{Opening, Scheme};
 use crate::probe::Prober;
 use crate::state::State;
 
 /// The lines before `ready`: each virtual server with its address, method and services, and the management URLs.
-pub fn served(state: &State, prober: &Prober, origin: &str, management: SocketAddr) -> Vec<String> {
+pub fn served(state: &State, prober: &Prober, origin: &str, management: &[Opening]) -> Vec<String> {
     let mut lines = vec![format!("steelyard {}: serving {origin}", env!("CARGO_PKG_VERSION"))];
     let vservers = state.vservers();
     if vservers.is_empty() {
@@ -23,12 +23,17 @@ pub fn served(state: &State, prober: &Prober, origin: &str, management: SocketAd
     for vserver in &vservers {
         lines.extend(vserver_lines(state, prober, vserver));
     }
-    lines.push(format!("management: http://{management}/nitro/v1/stat/lbvserver"));
-    if let Some(first) = vservers.first() {
-        lines.push(format!(
-            "decisions:  steelyard explain {} --nitro http://{management}",
-            quoted(&first.name)
-        ));
+    lines.extend(ways_in(management, "", vservers.first().map(|first| &*first.name)));
+    lines
+}
+
+/// Where figures are, asked by that command, and how to see the decisions of a virtual server.
+pub fn ways_in(management: &[Opening], command: &str, vserver: Option<&str>) -> Vec<String> {
+    let figures = |opening: &Opening| format!("management: {command}{opening}/nitro/v1/stat/lbvserver");
+    let mut lines: Vec<String> = management.iter().map(figures).collect();
+    let plain = management.iter().find(|opening| opening.scheme == Scheme::Http);
+    if let (Some(opening), Some(vserver)) = (plain, vserver) {
+        lines.push(format!("decisions:  steelyard explain {} --nitro {opening}", quoted(vserver)));
     }
     lines
 }

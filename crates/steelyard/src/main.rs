@@ -7,6 +7,7 @@
 mod access_log;
 mod addresses;
 mod auth;
+mod certificate;
 mod check;
 mod demo;
 mod explain;

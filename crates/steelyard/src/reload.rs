@@ -8,6 +8,7 @@ use std::rc::Rc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::fault::Fault;
+use crate::nitro::tls::Tls;
 use crate::read::Source;
 use crate::report::Report;
 use crate::state::{Replaced, State};
@@ -30,7 +31,7 @@ impl Hangup {
 }
 
 /// Takes the file at each SIGHUP, for ever; without one it only waits.
-pub async fn at_each_hangup(hangup: Option<Hangup>, state: &Rc<State>, report: &Report) {
+pub async fn at_each_hangup(hangup: Option<Hangup>, tls: Option<&Tls>, state: &Rc<State>, report: &Report) {
     let Some(mut hangup) = hangup else { return std::future::pending().await };
     while hangup.signal.recv().await.is_some() {
         let reloaded = reload(&hangup.source, state, report).await;
@@ -40,6 +41,17 @@ pub async fn at_each_hangup(hangup: Option<Hangup>, state: &Rc<State>, report: &
         if let Err(fault) = reloaded {
             report.err(refusal(&fault));
         }
+        if let Some(tls) = tls {
+            renew(tls, report).await;
+        }
+    }
+}
+
+/// The certificate of the management interface, as its files are now.
+async fn renew(tls: &Tls, report: &Report) {
+    match tls.renew().await {
+        Ok(said) => said.into_iter().for_each(|line| report.out(line)),
+        Err(fault) => report.err(format!("steelyard: the certificate in use stays: {fault}")),
     }
 }
 

@@ -5,7 +5,6 @@
 
 use std::cell::Cell;
 use std::future::Future;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -24,6 +23,8 @@ use crate::expose::Exposed;
 use crate::fault::Fault;
 use crate::listing;
 use crate::nitro::host::HostSocket;
+use crate::nitro::opening::{self, Opened, Opening};
+use crate::nitro::pair::Pair;
 use crate::nitro::{self, Listener};
 use crate::probe::Prober;
 use crate::read::{Absent, Source};
@@ -53,9 +54,17 @@ pub struct RunArgs {
     /// environment's STEELYARD_NSROOT_PASSWORD says it, and without that one is made and shown once.
     #[arg(long, value_name = "FILE")]
     nsroot_password_file: Option<PathBuf>,
-    /// Management address; loopback only.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9080")]
-    nitro: SocketAddr,
+    /// Management address; may be given several times. On loopback HTTP is spoken there, or with https:// before it HTTPS.
+    /// Loopback only.
+    #[arg(long, value_name = "[https://]ADDRESS:PORT", default_value = "127.0.0.1:9080")]
+    nitro: Vec<Opening>,
+    /// Certificate of HTTPS, in PEM, with those that lead to its authority. Without this option it is nitro.crt in the data
+    /// directory, and one is made if there is none. SIGHUP makes it read again.
+    #[arg(long, value_name = "FILE", requires = "nitro_key")]
+    nitro_cert: Option<PathBuf>,
+    /// The certificate's key, in PEM; nobody else may be able to read it.
+    #[arg(long, value_name = "FILE", requires = "nitro_cert")]
+    nitro_key: Option<PathBuf>,
     /// Threads that carry traffic; one for each core unless given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -89,8 +98,10 @@ pub struct Plan {
     pub config: Config,
     /// Where it came from, for people.
     pub origin: String,
-    /// Management address.
-    pub nitro: SocketAddr,
+    /// Management addresses.
+    pub nitro: Vec<Opening>,
+    /// The certificate of those where HTTPS is spoken.
+    pub certificate: Option<Pair>,
     /// Threads that carry traffic.
     pub threads: usize,
     /// What to do when an address cannot be opened.
@@ -130,8 +141,8 @@ pub enum Stage {
     },
 }
 
-/// Makes the lines that tell what is served, once that and the management address are known.
-pub type Listing = Box<dyn FnOnce(&State, SocketAddr) -> Vec<String>>;
+/// Makes the lines that tell what is served, once that and the management addresses are known.
+pub type Listing = Box<dyn FnOnce(&State, &[Opening]) -> Vec<String>>;
 
 /// What to do when a part cannot be served.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -187,9 +198,7 @@ where
     let addresses = Addresses::open(plan.vip)?;
     let hangup = plan.source.clone().map(Hangup::new).transpose()?;
     let rotation = Rotation::new()?;
-    let listener =
-        nitro::listen(plan.nitro).await.map_err(|error| Fault::Management { address: plan.nitro, error })?;
-    let management = listener.local_addr().unwrap_or(plan.nitro);
+    let Opened { listeners, at: management, tls } = opening::open(&plan.nitro, plan.certificate).await?;
     let clock = Clock::start();
     // Before the first probe: workers raise the limit of descriptors, and need theirs first.
     let (log, sinks) = start_log(plan.access_log, plan.threads, clock)?;
@@ -217,7 +226,9 @@ where
             source: plan.source,
         },
     ));
-    spawn_local(nitro::serve(Listener::Port(listener), nitro::Door::new(&state, report)));
+    for listener in listeners {
+        spawn_local(nitro::serve(listener, nitro::Door::new(&state, report)));
+    }
     if let Some(data) = plan.data {
         match HostSocket::open(&data) {
             Ok((listener, socket)) => {
@@ -235,8 +246,8 @@ where
     spawn_local(addresses::follow(Rc::clone(&state), report.clone()));
     state.exposure().into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
     let mut lines = match listing {
-        None => listing::served(&state, &prober, &plan.origin, management),
-        Some(listing) => listing(&state, management),
+        None => listing::served(&state, &prober, &plan.origin, &management),
+        Some(listing) => listing(&state, &management),
     };
     lines.push("ready".to_owned());
     report.out(lines.join("\n"));
@@ -246,7 +257,7 @@ where
         () = signals.next() => Ok(()),
         () = meanwhile(Rc::clone(&state)) => Ok(()),
         () = keep_time(&state, report, &mut shortage) => Ok(()),
-        () = reload::at_each_hangup(hangup, &state, report) => Ok(()),
+        () = reload::at_each_hangup(hangup, tls.as_deref(), &state, report) => Ok(()),
         () = rotation.follow(&state) => Ok(()),
         _ = probing => Err(Fault::Probing),
     };
@@ -334,8 +345,9 @@ async fn probe_only(plan: Plan, report: &Report) -> Result<(), Fault> {
 }
 
 fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
-    if !args.nitro.ip().is_loopback() {
-        return Err(Fault::ManagementBeyondLoopback(args.nitro));
+    let beyond = args.nitro.iter().find(|opening| !opening.address.ip().is_loopback());
+    if let Some(opening) = beyond {
+        return Err(Fault::ManagementBeyondLoopback(opening.address));
     }
     let on_failure = if args.strict { OnFailure::Exit } else { OnFailure::ServeTheRest };
     // What only probes saves nothing.
@@ -367,7 +379,11 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
     Ok(Plan {
         config: loaded.config,
         origin: path.display().to_string(),
-        nitro: args.nitro,
+        nitro: args.nitro.clone(),
+        certificate: Some(match (&args.nitro_cert, &args.nitro_key) {
+            (Some(certificate), Some(key)) => Pair::named(certificate, key),
+            _ => Pair::of(&args.data),
+        }),
         threads: args.threads.map_or_else(cores, usize::from),
         on_failure,
         key,

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use steelyard_core::time::Time;
 
 /// The wall clock beside the program's.
@@ -53,6 +54,27 @@ impl Date {
         std::fs::metadata(path).and_then(|file| file.modified()).ok().map(Date)
     }
 
+    /// So many seconds after 1970 began, not before that.
+    pub fn at(seconds: i64) -> Date {
+        let seconds = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+        Date(UNIX_EPOCH.checked_add(seconds).unwrap_or(UNIX_EPOCH))
+    }
+
+    /// So many days from now, or before it.
+    pub fn in_days(days: i64) -> Date {
+        let span = Duration::from_secs(days.unsigned_abs().saturating_mul(86_400));
+        let now = SystemTime::now();
+        let then = if days < 0 { now.checked_sub(span) } else { now.checked_add(span) };
+        Date(then.unwrap_or(now))
+    }
+
+    /// Year, month and day in UTC.
+    pub fn calendar(self) -> (i32, u8, u8) {
+        let at = Timestamp::try_from(self.0).unwrap_or(Timestamp::UNIX_EPOCH);
+        let date = TimeZone::UTC.to_datetime(at);
+        (date.year().into(), date.month().unsigned_abs(), date.day().unsigned_abs())
+    }
+
     /// As `ctime` writes it, in UTC: `Mon May  8 19:29:48 2017`.
     pub fn text(self) -> String {
         let at = Timestamp::try_from(self.0).unwrap_or(Timestamp::UNIX_EPOCH);
@@ -87,6 +109,7 @@ mod tests {
         let date = Date(UNIX_EPOCH + Duration::from_millis(1_494_271_788_945));
         assert_eq!(date.text(), "Mon May  8 19:29:48 2017");
         assert_eq!(date.standard(), "2017-05-08T19:29:48Z");
+        assert_eq!(date.calendar(), (2017, 5, 8));
         assert_eq!((date.seconds(), date.milliseconds()), (1_494_271_788, 945));
     }
 

@@ -102,6 +102,8 @@ mod fuzzed;
 mod host_commands;
 #[path = "e2e/hostile.rs"]
 mod hostile;
+#[path = "e2e/https.rs"]
+mod https;
 #[path = "e2e/injected.rs"]
 mod injected;
 #[path = "e2e/kept.rs"]
@@ -226,6 +228,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(stopping::trials());
     trials.extend(management::trials());
     trials.extend(appliance::trials());
+    trials.extend(https::trials());
     trials.extend(bad_input::trials());
     trials.extend(bindings::trials());
     trials.extend(bound_again::trials());

@@ -22,6 +22,7 @@ use crate::auth::first;
 use crate::explain;
 use crate::expose::Exposed;
 use crate::fault::Fault;
+use crate::nitro::opening::Opening;
 use crate::nitro::rates::Counts;
 use crate::read;
 use crate::report::Report;
@@ -70,7 +71,8 @@ fn demonstrate(args: &DemoArgs, report: &Report) -> Result<(), Fault> {
     let plan = Plan {
         config: loaded.config,
         origin: "the configuration above".to_owned(),
-        nitro,
+        nitro: vec![Opening::plain(nitro)],
+        certificate: None,
         threads: 1,
         on_failure: OnFailure::Exit,
         key: Keeper::in_memory(),

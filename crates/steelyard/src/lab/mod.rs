@@ -21,7 +21,8 @@ use crate::auth::audit::Audit;
 use crate::auth::first;
 use crate::expose::Exposed;
 use crate::fault::Fault;
-use crate::listing::quoted;
+use crate::listing::{quoted, ways_in};
+use crate::nitro::opening::Opening;
 use crate::nitro::rates::Counts;
 use crate::read::{Absent, Source};
 use crate::report::Report;
@@ -82,7 +83,8 @@ fn rehearse(args: &LabArgs, report: &Report) -> Result<(), Fault> {
     let plan = Plan {
         config,
         origin,
-        nitro: args.nitro,
+        nitro: vec![Opening::plain(args.nitro)],
+        certificate: None,
         threads: 1,
         on_failure: OnFailure::ServeTheRest,
         key,
@@ -139,7 +141,7 @@ fn listing(
     banner: &[String],
     site: &Site,
     state: &State,
-    (management, password): (SocketAddr, &str),
+    (management, password): (&[Opening], &str),
 ) -> Vec<String> {
     let mut lines = banner.to_vec();
     let live: BTreeMap<String, _> =
@@ -154,12 +156,9 @@ fn listing(
         lines.extend(site.not_served.iter().map(not_served_line));
     }
     lines.push(String::new());
-    lines.push(format!("management: curl -H X-NITRO-USER:nsroot -H X-NITRO-PASS:{password} http://{management}/nitro/v1/stat/lbvserver"));
+    let by_nsroot = format!("curl -H X-NITRO-USER:nsroot -H X-NITRO-PASS:{password} ");
+    lines.extend(ways_in(management, &by_nsroot, site.served.first().map(|first| &*first.name)));
     if let Some(first) = site.served.first() {
-        lines.push(format!(
-            "decisions:  steelyard explain {} --nitro http://{management}",
-            quoted(&first.name)
-        ));
         lines.push(format!("try it:     {}", how_to_try(first)));
     }
     lines

@@ -12,7 +12,9 @@ mod config;
 mod documented;
 mod filter;
 pub mod host;
+pub mod opening;
 mod origin;
+pub mod pair;
 mod query;
 pub mod rates;
 mod reply;
@@ -24,12 +26,11 @@ mod session;
 mod show;
 mod since;
 mod stat;
+pub mod tls;
 pub mod totals;
 mod zero;
 
 use std::convert::Infallible;
-use std::io;
-use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,7 +44,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_local;
 
@@ -52,19 +53,14 @@ use crate::report::Report;
 use crate::state::State;
 use body::Body;
 use reply::{Reply, phrase};
-
-/// Opens the management address.
-///
-/// # Errors
-/// What the system says.
-pub async fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    TcpListener::bind(address).await
-}
+use tls::Tls;
 
 /// Where clients come in.
 pub enum Listener {
     /// The management address.
     Port(TcpListener),
+    /// The same, by HTTPS.
+    Tls(TcpListener, Rc<Tls>),
     /// The socket in the data directory.
     Socket(UnixListener),
 }
@@ -93,6 +89,9 @@ pub async fn serve(listener: Listener, door: Door) {
             Listener::Port(listener) => listener.accept().await.map(|(stream, peer)| {
                 spawn(stream, &door, Source::Address(peer.ip()), permit);
             }),
+            Listener::Tls(listener, tls) => listener.accept().await.map(|(stream, peer)| {
+                spawn_tls(stream, Rc::clone(tls), &door, (Source::Address(peer.ip()), permit));
+            }),
             Listener::Socket(listener) => listener.accept().await.map(|(stream, _)| {
                 if let Some(uid) = host::owner(&stream) {
                     spawn(stream, &door, Source::Owner { uid }, permit);
@@ -116,6 +115,16 @@ fn spawn(
     spawn_local(async move {
         let _permit = permit;
         converse(stream, door, source).await;
+    });
+}
+
+fn spawn_tls(stream: TcpStream, tls: Rc<Tls>, door: &Door, (source, permit): (Source, OwnedSemaphorePermit)) {
+    let door = door.clone();
+    spawn_local(async move {
+        let _permit = permit;
+        if let Some(stream) = tls.accept(stream).await {
+            converse(stream, door, source).await;
+        }
     });
 }
 
