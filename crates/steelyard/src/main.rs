@@ -13,6 +13,7 @@ mod demo;
 mod explain;
 mod expose;
 mod fault;
+mod files;
 mod interfaces;
 mod kernel;
 mod lab;

@@ -21,6 +21,7 @@ use crate::auth::audit::Audit;
 use crate::auth::{Auth, First, first};
 use crate::expose::Exposed;
 use crate::fault::Fault;
+use crate::files::Folders;
 use crate::listing;
 use crate::nitro::host::HostSocket;
 use crate::nitro::opening::{self, Opened, Opening};
@@ -224,6 +225,7 @@ where
             probing: probed,
             log,
             source: plan.source,
+            folders: Folders::new(plan.data.as_deref()),
         },
     ));
     for listener in listeners {
@@ -328,6 +330,7 @@ async fn probe_only(plan: Plan, report: &Report) -> Result<(), Fault> {
         probing: Probing::AsConfigured,
         log: None,
         source: None,
+        folders: Folders::default(),
     };
     let state = State::new(plan.config, context);
     tokio::select! {

@@ -15,7 +15,7 @@ pub struct Wall {
 }
 
 /// A date.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Date(SystemTime);
 
 impl Wall {

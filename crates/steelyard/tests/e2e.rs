@@ -94,6 +94,8 @@ mod exposure;
 mod failing;
 #[path = "e2e/figures.rs"]
 mod figures;
+#[path = "e2e/files.rs"]
+mod files;
 #[path = "e2e/foreign.rs"]
 mod foreign;
 #[path = "e2e/fuzzed.rs"]
@@ -229,6 +231,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(management::trials());
     trials.extend(appliance::trials());
     trials.extend(https::trials());
+    trials.extend(files::trials());
     trials.extend(bad_input::trials());
     trials.extend(bindings::trials());
     trials.extend(bound_again::trials());

@@ -31,6 +31,8 @@ pub enum Shown {
     Single(fn(&Wanted<'_>) -> Row),
     /// The saved configuration, which has to be read first.
     Saved,
+    /// Files, which have to be read first.
+    Files,
 }
 
 /// How a resource is changed.

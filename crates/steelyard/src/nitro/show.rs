@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::config::systemfile::systemfile;
 use super::config::whole::nssavedconfig;
 use super::documented::{Documented, Section};
 use super::filter::Filter;
@@ -35,6 +36,7 @@ async fn shown(wanted: &Wanted<'_>, arguments: &[(String, String)]) -> Result<Re
     match resource.shown {
         Shown::Single(show) => Ok(single(show(wanted))),
         Shown::Saved => Ok(single(nssavedconfig(wanted.row(), wanted.state).await?)),
+        Shown::Files => list(wanted, systemfile(wanted).await?),
         Shown::List(show) => {
             let mut rows = show(wanted)?;
             narrow(&mut rows, wanted, arguments)?;

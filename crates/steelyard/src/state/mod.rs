@@ -34,6 +34,7 @@ use crate::addresses::Addresses;
 use crate::auth::Auth;
 use crate::expose::{Exposed, list};
 use crate::fault::reason;
+use crate::files::Folders;
 use crate::listing::quoted;
 use crate::metrics::Figures;
 use crate::nitro::rates::{Rates, Recent};
@@ -56,6 +57,7 @@ pub struct State {
     source: Option<Source>,
     /// Held while they are written.
     saving: Mutex<()>,
+    folders: Folders,
     clock: Clock,
     prober: Prober,
     key: Keeper,
@@ -103,6 +105,8 @@ pub struct Context {
     pub log: Option<AccessLog>,
     /// Where the configuration is read from and saved to, if anywhere.
     pub source: Option<Source>,
+    /// The folders of what clients put here.
+    pub folders: Folders,
 }
 
 /// Whether services are probed.
@@ -133,8 +137,19 @@ pub struct Replaced {
 impl State {
     /// Probes what `config` has from here on; nothing is served before `publish`.
     pub fn new(config: Config, context: Context) -> State {
-        let Context { clock, prober, key, auth, exposed, addresses, placement, probing, log, source } =
-            context;
+        let Context {
+            clock,
+            prober,
+            key,
+            auth,
+            exposed,
+            addresses,
+            placement,
+            probing,
+            log,
+            source,
+            folders,
+        } = context;
         let (guards, exposure) = exposed.guards(&config);
         let snapshot = Arc::new(Snapshot::placed(placement).next(&config, &guards, clock.now()));
         if probing == Probing::AsConfigured {
@@ -146,6 +161,7 @@ impl State {
             saved: RefCell::new(config.clone()),
             source,
             saving: Mutex::default(),
+            folders,
             running: RefCell::new(Running { config, snapshot, exposure }),
             clock,
             prober,
@@ -171,6 +187,11 @@ impl State {
     /// A line for each virtual server that `--expose` names.
     pub fn exposure(&self) -> Vec<String> {
         self.running.borrow().exposure.clone()
+    }
+
+    /// The folders of what clients put here.
+    pub fn folders(&self) -> &Folders {
+        &self.folders
     }
 
     /// The view that traffic is decided on.

@@ -9,6 +9,7 @@ use crate::program::Program;
 pub fn trials() -> Vec<Trial> {
     trials![
         release_hardware_licence_and_capacity_have_the_shapes_that_clients_take_apart,
+        the_program_is_its_own_first_and_partners_are_kept_beside_it,
         interfaces_stand_under_both_spellings_with_the_kernels_counters,
         what_is_asked_beside_the_reference_has_its_answer_and_nothing_else_has,
     ]
@@ -56,6 +57,28 @@ fn release_hardware_licence_and_capacity_have_the_shapes_that_clients_take_apart
     for field in ["bandwidth", "actualbandwidth", "maxbandwidth", "minbandwidth"] {
         assert!(capacity[field].as_str().unwrap().parse::<u64>().is_ok(), "{field} of {capacity}");
     }
+}
+
+fn the_program_is_its_own_first_and_partners_are_kept_beside_it() {
+    let place = Place::new();
+    let program = Program::launch(&place, "set ns config -IPAddress 192.0.2.1 -netmask 255.255.255.0\n");
+    let rows = || get(&program, "hanode")["hanode"].as_array().unwrap().clone();
+    let own = &rows()[0];
+    for (field, value) in [
+        ("id", "0"),
+        ("ipaddress", "192.0.2.1"),
+        ("state", "Primary"),
+        ("hellointerval", "200"),
+        ("hasync", "ENABLED"),
+    ] {
+        assert_eq!(own[field], value, "{field} of {own}");
+    }
+    assert_eq!(rows().len(), 1);
+    let body = json!({"hanode": {"id": "2", "ipaddress": "192.0.2.2"}});
+    assert_eq!(program.owner("POST", "hanode", Some(&body)).0, "HTTP/1.1 201 Created");
+    assert_eq!((rows().len(), &rows()[1]["ipaddress"]), (2, &json!("192.0.2.2")));
+    assert_eq!(get(&program, "hanode/2")["hanode"][0]["id"], "2");
+    assert_eq!(program.owner("GET", "hanode/3", None).0, "HTTP/1.1 404 Not Found");
 }
 
 fn interfaces_stand_under_both_spellings_with_the_kernels_counters() {

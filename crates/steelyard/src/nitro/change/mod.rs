@@ -13,9 +13,10 @@ use hyper::{Method, StatusCode};
 use serde_json::{Map, Value};
 use steelyard_core::command::{Command, Object, Refusal, Taken, Verb, Warning, taken};
 
+use super::config::systemfile;
 use super::query::Query;
 use super::reply::{Failure, Reply};
-use super::resource::{Change, Resource};
+use super::resource::{Change, Resource, Shown};
 use super::session::permitted;
 use crate::auth::{DONE, Identity};
 use crate::report::Report;
@@ -24,8 +25,7 @@ use crate::state::draft::Draft;
 use given::Given;
 use many::{OnError, many};
 use refused::refused;
-use sent::Objects;
-pub use sent::Sent;
+pub use sent::{Objects, Sent};
 
 /// A request as the path, the query and the body have it.
 pub struct Asked<'r> {
@@ -47,6 +47,9 @@ pub struct Asked<'r> {
 
 /// Carries a request out that changes something.
 pub async fn answer(asked: &Asked<'_>, state: &State, report: &Report) -> Reply {
+    if matches!(asked.resource.shown, Shown::Files) {
+        return systemfile::change(asked, state).await;
+    }
     let action = asked.parameter("action").unwrap_or_default();
     if asked.resource.name == SESSIONS && *asked.method == Method::POST && action == "clear" {
         return whole::clear_sessions(asked, state);

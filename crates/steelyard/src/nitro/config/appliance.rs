@@ -6,6 +6,7 @@
 use std::fs;
 
 use aws_lc_rs::digest::{SHA256, digest};
+use steelyard_core::config::HaPartner;
 
 use crate::nitro::documented::Documented;
 use crate::nitro::reply::Reply;
@@ -59,6 +60,31 @@ pub fn nscapacity(wanted: &Wanted<'_>) -> Row {
     }
     row.text("edition", "Platinum").text("unit", "Mbps");
     row
+}
+
+/// `hanode`: this program, whose number is 0 and which takes the primary's part, then the partners that are kept.
+pub fn hanode(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
+    let config = wanted.state.config();
+    let mut own = wanted.row();
+    own.number("id", 0).text("state", "Primary").text("inc", "DISABLED");
+    if let Some(ip) = config.ns_config.ip {
+        own.text("ipaddress", ip.to_string());
+    }
+    own.attributes(&config.ha_local);
+    for name in ["flags", "masterstatetime", "curflips", "completedfliptime"] {
+        own.number(name, 0);
+    }
+    own.text("ssl2", "NOT PRESENT").text("routemonitorstate", "UP");
+    let partner = |partner: &HaPartner| {
+        let mut row = wanted.row();
+        row.attributes(partner).text("state", "UNKNOWN");
+        row
+    };
+    let mut rows: Vec<Row> = [own].into_iter().chain(config.ha_partners.iter().map(partner)).collect();
+    if let Some(id) = wanted.id {
+        rows.retain(|row| row.as_text("id").is_some_and(|known| known == id));
+    }
+    if rows.is_empty() { Err(wanted.unknown()) } else { Ok(rows) }
 }
 
 /// `ntpsync`: the clock is the host's to keep in step.

@@ -12,6 +12,7 @@ mod server;
 mod service;
 mod settings;
 mod switching;
+pub mod systemfile;
 pub mod tls;
 mod users;
 pub mod whole;
@@ -40,6 +41,8 @@ pub const RESOURCES: &[Resource] = &[
     whole("csvserver", "name", Object::CsVserver, Shown::List(switching::csvserver)),
     whole("cspolicy", "policyname", Object::CsPolicy, Shown::List(switching::cspolicy)),
     whole("csaction", "name", Object::CsAction, Shown::List(switching::csaction)),
+    looked_at("systemfile", "filename", Shown::Files),
+    whole("hanode", "id", Object::HaPartner, Shown::List(appliance::hanode)),
     whole("sslvserver", "vservername", Object::SslVserver, Shown::List(tls::sslvserver)),
     whole("lbprofile", "lbprofilename", Object::LbProfile, Shown::List(tls::lbprofile)),
     whole("sslcertkey", "certkey", Object::SslCertKey, Shown::List(certificates::sslcertkey)),
