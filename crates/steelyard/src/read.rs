@@ -17,7 +17,7 @@ use crate::auth::without_password;
 use crate::fault::{Fault, reason};
 use crate::private::is_open_to_others;
 use crate::run::OnFailure;
-use crate::save;
+use crate::save::{self, Version};
 use crate::seal::Keeper;
 
 /// Where a configuration comes from, and how it is to be read; the same at the start and at each reload.
@@ -56,6 +56,14 @@ impl Source {
     pub fn finish_saving(&self) {
         if let Ok(ns_conf) = file(&self.path) {
             self.files().finish(&ns_conf);
+        }
+    }
+
+    /// The same of the files of a save.
+    pub fn of(&self, version: Version) -> Source {
+        match self.files().older(version) {
+            Some(path) => Source { path, absent: Absent::Mistake, ..self.clone() },
+            None => self.clone(),
         }
     }
 

@@ -30,6 +30,22 @@ pub enum Saved {
     Already,
 }
 
+/// Which save.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Version {
+    /// The last one.
+    Last,
+    /// One before it; 0 is the youngest.
+    Older(u32),
+}
+
+impl Version {
+    /// That of `ns.conf.AGE`; `None` where none is kept.
+    pub fn of_age(age: &str) -> Option<Version> {
+        (0..OLD_COPIES).find(|kept| kept.to_string() == age).map(Version::Older)
+    }
+}
+
 /// Why nothing was saved: the file, and the system's words. What was saved before is as it was.
 #[derive(Debug)]
 pub struct NotSaved {
@@ -118,6 +134,14 @@ impl Files {
             existing(&aged(&path, 0), fs::hard_link(&path, aged(&path, 0)))?;
         }
         Ok(())
+    }
+
+    /// Where an older copy is; `None` of what was saved last.
+    pub fn older(&self, version: Version) -> Option<PathBuf> {
+        match version {
+            Version::Last => None,
+            Version::Older(age) => Some(aged(&self.ns_conf, age)),
+        }
     }
 
     fn directory(&self) -> &Path {

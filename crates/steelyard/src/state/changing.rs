@@ -11,7 +11,7 @@ use crate::auth::Auth;
 use crate::fault::Fault;
 use crate::read::Loaded;
 use crate::run::OnFailure;
-use crate::save::NotSaved;
+use crate::save::{NotSaved, Version};
 
 impl State {
     /// Who may log in and change things.
@@ -75,16 +75,18 @@ impl State {
         command::print(&self.running.borrow().config)
     }
 
-    /// What the files hold now, as they would be saved; `None` where nothing is saved.
+    /// What the files hold now, as they would be saved; nothing where nothing is saved.
     ///
     /// # Errors
     /// The files cannot be read.
-    pub async fn printed_of_files(&self) -> Result<Option<String>, Fault> {
-        let Some(source) = self.source.clone() else { return Ok(None) };
+    pub async fn printed_of_files(&self, version: Version) -> Result<String, Fault> {
+        let Some(source) = self.source.as_ref().map(|source| source.of(version)) else {
+            return Ok(String::new());
+        };
         let reading = tokio::task::spawn_blocking(move || {
             source.load().map(|Loaded { config, .. }| command::print(&config).ns_conf)
         });
-        reading.await.map_err(|_| Fault::Reading)?.map(Some)
+        reading.await.map_err(|_| Fault::Reading)?
     }
 
     /// Writes the running configuration to its files; returns when it would survive a power cut. `None` where

@@ -18,7 +18,7 @@ use rustls::{ClientConfig, ClientConnection, ProtocolVersion, RootCertStore, Str
 
 use crate::client::Client;
 use crate::place::Place;
-use crate::program::{Program, run_to_end};
+use crate::program::{PASSWORD, Program, run_to_end};
 use crate::service::wait_for;
 
 pub fn trials() -> Vec<Trial> {
@@ -76,7 +76,8 @@ fn connect(to: SocketAddr, name: &str, config: &ClientConfig) -> Result<Stream, 
 /// The status line of an answer; the connection stays open unless `last`.
 fn ask(stream: &mut Stream, last: bool) -> String {
     let close = if last { "Connection: close\r\n" } else { "" };
-    write!(stream, "GET /nitro/v1/stat/service HTTP/1.1\r\nHost: localhost\r\n{close}\r\n").unwrap();
+    let user = format!("X-NITRO-USER: nsroot\r\nX-NITRO-PASS: {PASSWORD}\r\n");
+    write!(stream, "GET /nitro/v1/stat/service HTTP/1.1\r\nHost: localhost\r\n{user}{close}\r\n").unwrap();
     let mut answer = Vec::new();
     let mut byte = [0];
     while !answer.ends_with(b"}") {

@@ -23,6 +23,7 @@ pub fn trials() -> Vec<Trial> {
         without_a_file_it_begins_empty_and_saves_into_the_data_directory,
         what_is_cleared_is_by_level,
         running_and_saved_differ_by_their_lines,
+        older_copies_are_compared_by_their_names_and_no_other_file_is,
     ];
     trials.push(
         Trial::test("saving::soak_two_hundred_kills", || {
@@ -310,6 +311,47 @@ fn what_is_cleared_is_by_level() {
     }
     wait_for("the virtual server is gone", || program.stat("lbvserver").is_empty());
     assert!(is_changed(&program));
+}
+
+fn older_copies_are_compared_by_their_names_and_no_other_file_is() {
+    let place = Place::new();
+    let program = Program::launch(&place, "enable ns feature LB\nadd server first 192.0.2.1\n");
+    for (name, ip) in [("second", "192.0.2.2"), ("third", "192.0.2.3")] {
+        let body = json!({"server": {"name": name, "ipaddress": ip}});
+        assert_eq!(program.owner("POST", "server", Some(&body)).0, "HTTP/1.1 201 Created");
+        assert_eq!(program.owner("POST", "nsconfig?action=save", None).0, "HTTP/1.1 200 OK");
+    }
+    let diff =
+        |object: Value| program.owner("POST", "nsconfig?action=diff", Some(&json!({"nsconfig": object})));
+    let response = |object: Value| {
+        let (status, answer) = diff(object);
+        assert_eq!(status, "HTTP/1.1 200 OK", "{answer}");
+        answer["nsconfig"]["response"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(response(json!({"config1": "ns.conf.0"})), "+ add server third 192.0.2.3\n");
+    let both = json!({"config1": "/nsconfig/ns.conf", "config2": "/nsconfig/ns.conf.1"});
+    assert_eq!(response(both), "- add server second 192.0.2.2\n- add server third 192.0.2.3\n");
+    fs::write(program.data().join("other"), "add server other 192.0.2.9\n").unwrap();
+    for name in [
+        "ns.conf.4",
+        "ns.conf.5",
+        "ns.conf.00",
+        "ns.confx",
+        "/etc/passwd",
+        "../data/other",
+        "ns.conf.0/../other",
+        "",
+        "/nsconfig//ns.conf",
+    ] {
+        let (status, answer) = diff(json!({"config1": name}));
+        assert_eq!(
+            (status.as_str(), &answer["errorcode"]),
+            ("HTTP/1.1 404 Not Found", &json!(1155)),
+            "{name}"
+        );
+    }
+    assert_eq!(diff(json!({"config1": 5})).1["errorcode"], 1155);
+    assert_eq!(diff(json!({"outtype": "xml"})).1["errorcode"], 301);
 }
 
 fn running_and_saved_differ_by_their_lines() {

@@ -9,11 +9,13 @@ use steelyard_core::command::Level;
 use super::Asked;
 use super::sent::Objects;
 use crate::auth::DONE;
+use crate::fault::Fault;
 use crate::nitro::documented::Section;
 use crate::nitro::reply::Reply;
 use crate::nitro::row::Row;
 use crate::nitro::session::permitted;
 use crate::report::Report;
+use crate::save::Version;
 use crate::state::State;
 
 pub async fn save(asked: &Asked<'_>, state: &State) -> Reply {
@@ -60,32 +62,23 @@ pub fn clear(asked: &Asked<'_>, state: &State, report: &Report) -> Reply {
     Reply::done()
 }
 
-/// Lines that only the saved configuration has, then those that only the running one has. Files of the client's choice
-/// are not compared.
+/// Lines that only the first configuration has, then those that only the second one has: of the saved and the running
+/// one, where the body names no other.
 pub async fn diff(asked: &Asked<'_>, state: &State) -> Reply {
     if let Err(failure) = permitted(state, asked.who, "diff ns config") {
         return failure.into();
     }
-    match whole_configuration(asked) {
-        Ok(object) if object.contains_key("config1") || object.contains_key("config2") => {
-            return Reply::netscaler_error(301, "Operation not supported [config1, config2]");
-        }
-        Ok(_) => {}
-        Err(reply) => return reply,
-    }
-    match state.printed_of_files().await {
-        Ok(saved) => {
-            let (saved, running) = (saved.unwrap_or_default(), state.printed().ns_conf);
+    match compared(asked, state).await {
+        Ok([first, second]) => {
             let only = |one: &str, other: &str, sign| -> String {
                 let other: BTreeSet<&str> = other.lines().collect();
                 one.lines().filter(|l| !other.contains(l)).map(|l| format!("{sign} {l}\n")).collect()
             };
-            let text = only(&saved, &running, '-') + &only(&running, &saved, '+');
             let mut row = Row::new(Section::Config, "nsconfig");
-            row.text("response", text);
+            row.text("response", only(&first, &second, '-') + &only(&second, &first, '+'));
             Reply::with_resource("nsconfig", &row)
         }
-        Err(fault) => Reply::failed(&fault),
+        Err(reply) => reply,
     }
 }
 
@@ -110,6 +103,40 @@ pub fn clear_sessions(asked: &Asked<'_>, state: &State) -> Reply {
     }
     state.auth().note(asked.who, COMMAND, DONE);
     Reply::done()
+}
+
+async fn compared(asked: &Asked<'_>, state: &State) -> Result<[String; 2], Reply> {
+    let object = whole_configuration(asked)?;
+    let other = |name: &&String| !matches!(name.as_str(), "config1" | "config2");
+    if let Some(name) = object.keys().find(other) {
+        return Err(Reply::netscaler_error(301, &format!("Operation not supported [{name}]")));
+    }
+    let first = match object.get("config1") {
+        None => state.printed_of_files(Version::Last).await.map_err(|fault| Reply::failed(&fault))?,
+        Some(name) => named("config1", name, state).await?,
+    };
+    let second = match object.get("config2") {
+        None => state.printed().ns_conf,
+        Some(name) => named("config2", name, state).await?,
+    };
+    Ok([first, second])
+}
+
+/// The saved configuration or one of its older copies, by the appliance's name of it; no other file can be named.
+async fn named(argument: &str, name: &Value, state: &State) -> Result<String, Reply> {
+    let missing = || {
+        Reply::error(StatusCode::NOT_FOUND, 1155, &format!("No such file [{argument}]"))
+    };
+    let file = name.as_str().map(|name| name.strip_prefix("/nsconfig/").unwrap_or(name));
+    let version = match file.and_then(|file| file.strip_prefix("ns.conf")) {
+        Some("") => Version::Last,
+        Some(age) => age.strip_prefix('.').and_then(Version::of_age).ok_or_else(missing)?,
+        None => return Err(missing()),
+    };
+    state.printed_of_files(version).await.map_err(|fault| match fault {
+        Fault::Unreadable { .. } => missing(),
+        fault => Reply::failed(&fault),
+    })
 }
 
 /// The body of an action on the whole configuration; clients send none where it needs nothing.

@@ -4,6 +4,7 @@ use super::always;
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
 use crate::nitro::row::Row;
+use crate::save::Version;
 use crate::state::State;
 
 /// `nsconfig`: where the appliance is managed, settings that `nsparam` has, too, and whether all is saved.
@@ -38,7 +39,7 @@ pub fn nsrunningconfig(wanted: &Wanted<'_>) -> Row {
 
 /// `nssavedconfig`, which is read from its file.
 pub async fn nssavedconfig(mut row: Row, state: &State) -> Result<Row, Reply> {
-    let text = state.printed_of_files().await.map_err(|fault| Reply::failed(&fault))?;
-    row.text("textblob", text.unwrap_or_default());
+    let text = state.printed_of_files(Version::Last).await.map_err(|fault| Reply::failed(&fault))?;
+    row.text("textblob", text);
     Ok(row)
 }
