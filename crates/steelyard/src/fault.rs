@@ -158,8 +158,7 @@ impl fmt::Display for Fault {
             Fault::NotOpened(lines) => write!(f, "{}; free it or leave out --strict", lines.join("; ")),
             Fault::ManagementBeyondLoopback(address) => write!(
                 f,
-                "--nitro {address}: only a loopback address is served, since there are no users yet; \
-                 take 127.0.0.1:{}",
+                "--nitro {address}: the lab is managed on loopback alone; take 127.0.0.1:{}",
                 address.port()
             ),
             Fault::Management { address, error } => write!(

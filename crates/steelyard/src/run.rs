@@ -55,9 +55,9 @@ pub struct RunArgs {
     /// environment's STEELYARD_NSROOT_PASSWORD says it, and without that one is made and shown once.
     #[arg(long, value_name = "FILE")]
     nsroot_password_file: Option<PathBuf>,
-    /// Management address; may be given several times. On loopback HTTP is spoken there, or with https:// before it HTTPS.
-    /// Loopback only.
-    #[arg(long, value_name = "[https://]ADDRESS:PORT", default_value = "127.0.0.1:9080")]
+    /// Management address; may be given several times. HTTP is spoken on loopback and HTTPS beyond it, unless http:// or
+    /// https:// before the address says otherwise. By http:// beyond loopback passwords can be read on the way.
+    #[arg(long, value_name = "[http://|https://]ADDRESS:PORT", default_value = "127.0.0.1:9080")]
     nitro: Vec<Opening>,
     /// Certificate of HTTPS, in PEM, with those that lead to its authority. Without this option it is nitro.crt in the data
     /// directory, and one is made if there is none. SIGHUP makes it read again.
@@ -348,10 +348,7 @@ async fn probe_only(plan: Plan, report: &Report) -> Result<(), Fault> {
 }
 
 fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
-    let beyond = args.nitro.iter().find(|opening| !opening.address.ip().is_loopback());
-    if let Some(opening) = beyond {
-        return Err(Fault::ManagementBeyondLoopback(opening.address));
-    }
+    args.nitro.iter().filter_map(Opening::danger).for_each(|line| report.err(format!("steelyard: {line}")));
     let on_failure = if args.strict { OnFailure::Exit } else { OnFailure::ServeTheRest };
     // What only probes saves nothing.
     let storage = if args.no_listen { Storage::Memory } else { Storage::Disk };

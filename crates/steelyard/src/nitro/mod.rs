@@ -1,8 +1,8 @@
 //! The management doors: NITRO, the decisions behind `steelyard explain`, and `/metrics`.
 //!
 //! Owns connections: their number, their limits and what of an answer goes on the wire. `route` says who answers: `show`
-//! looks (`config` and `stat` have the tables of resources), `change` changes, `session` knows who asks. Only a loopback
-//! address is served, and a request that a foreign web page had a browser make is refused. By the socket in the data
+//! looks (`config` and `stat` have the tables of resources), `change` changes, `session` knows who asks. A request that
+//! a foreign web page had a browser make is refused. By the socket in the data
 //! directory its owner comes in without a password.
 
 mod beyond;
@@ -19,6 +19,7 @@ mod query;
 pub mod rates;
 mod reply;
 mod resource;
+mod room;
 mod route;
 mod row;
 mod schema;
@@ -32,7 +33,6 @@ mod zero;
 
 use std::convert::Infallible;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::Full;
@@ -45,7 +45,6 @@ use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_local;
 
 use crate::auth::Source;
@@ -53,6 +52,7 @@ use crate::report::Report;
 use crate::state::State;
 use body::Body;
 use reply::{Reply, phrase};
+use room::{Place, Room};
 use tls::Tls;
 
 /// Where clients come in.
@@ -80,21 +80,25 @@ impl Door {
     }
 }
 
-/// Answers for ever. At most [`CONNECTIONS`] clients at one time; more wait in the listener's queue.
+/// Answers for ever. Clients for whom there is no place wait in the listener's queue; who has too many is shut out.
 pub async fn serve(listener: Listener, door: Door) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS));
+    let room = Room::new();
     loop {
-        let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
+        let Some(place) = room.place().await else { return };
         let accepted = match &listener {
             Listener::Port(listener) => listener.accept().await.map(|(stream, peer)| {
-                spawn(stream, &door, Source::Address(peer.ip()), permit);
+                if let Some(place) = room.of(place, peer.ip()) {
+                    spawn(stream, &door, Source::Address(peer.ip()), place);
+                }
             }),
             Listener::Tls(listener, tls) => listener.accept().await.map(|(stream, peer)| {
-                spawn_tls(stream, Rc::clone(tls), &door, (Source::Address(peer.ip()), permit));
+                if let Some(place) = room.of(place, peer.ip()) {
+                    spawn_tls(stream, Rc::clone(tls), &door, (Source::Address(peer.ip()), place));
+                }
             }),
             Listener::Socket(listener) => listener.accept().await.map(|(stream, _)| {
                 if let Some(uid) = host::owner(&stream) {
-                    spawn(stream, &door, Source::Owner { uid }, permit);
+                    spawn(stream, &door, Source::Owner { uid }, place);
                 }
             }),
         };
@@ -105,23 +109,18 @@ pub async fn serve(listener: Listener, door: Door) {
     }
 }
 
-fn spawn(
-    stream: impl AsyncRead + AsyncWrite + Unpin + 'static,
-    door: &Door,
-    source: Source,
-    permit: OwnedSemaphorePermit,
-) {
+fn spawn(stream: impl AsyncRead + AsyncWrite + Unpin + 'static, door: &Door, source: Source, place: Place) {
     let door = door.clone();
     spawn_local(async move {
-        let _permit = permit;
+        let _place = place;
         converse(stream, door, source).await;
     });
 }
 
-fn spawn_tls(stream: TcpStream, tls: Rc<Tls>, door: &Door, (source, permit): (Source, OwnedSemaphorePermit)) {
+fn spawn_tls(stream: TcpStream, tls: Rc<Tls>, door: &Door, (source, place): (Source, Place)) {
     let door = door.clone();
     spawn_local(async move {
-        let _permit = permit;
+        let _place = place;
         if let Some(stream) = tls.accept(stream).await {
             converse(stream, door, source).await;
         }
@@ -169,7 +168,6 @@ fn written(reply: Reply, unread: bool) -> Response<Full<Bytes>> {
     response
 }
 
-const CONNECTIONS: usize = 64;
 const MAX_HEAD: usize = 32_768;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// A client that never reads must not keep its place for ever.

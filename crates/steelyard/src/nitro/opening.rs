@@ -37,6 +37,15 @@ impl Opening {
     }
 }
 
+impl Opening {
+    /// What the operator should know about it.
+    pub fn danger(&self) -> Option<String> {
+        let is_readable = self.scheme == Scheme::Http && !self.address.ip().is_loopback();
+        is_readable
+            .then(|| format!("--nitro {self}: passwords can be read on the way; https:// encrypts them"))
+    }
+}
+
 impl FromStr for Opening {
     type Err = &'static str;
 

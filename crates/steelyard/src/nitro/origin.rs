@@ -5,14 +5,17 @@ use std::net::IpAddr;
 use hyper::header::HOST;
 use hyper::http::request::Parts;
 
-/// Did a web page of another origin cause this request? A browser says where it comes from; a name that was rebound
-/// to loopback shows in Host.
-pub fn foreign(head: &Parts, by_socket: bool) -> bool {
+use crate::auth::Source;
+
+/// Did a web page of another origin cause this request? A browser says where it comes from. What is open to this host
+/// without a password a page could have by a name of its own that leads to loopback, which shows in Host.
+pub fn foreign(head: &Parts, source: Source) -> bool {
     let text = |name: &str| head.headers.get(name).and_then(|v| v.to_str().ok());
     let origin = text("origin").is_some_and(|origin| !is_own(origin, text(HOST.as_str())));
     let cross_site = text("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none");
-    let rebound = text(HOST.as_str()).is_some_and(|host| !names_loopback(host));
-    origin || cross_site || rebound && !by_socket
+    let on_loopback = matches!(source, Source::Address(ip) if ip.to_canonical().is_loopback());
+    let rebound = text(HOST.as_str()).is_some_and(|host| !names_this_host(host));
+    origin || cross_site || rebound && on_loopback
 }
 
 /// Does a page of that origin belong to the host that is asked?
@@ -21,13 +24,18 @@ fn is_own(origin: &str, host: Option<&str>) -> bool {
     authority.is_some() && authority == host
 }
 
-fn names_loopback(host: &str) -> bool {
+/// Loopback, or what this host calls itself, which on some hosts leads there.
+fn names_this_host(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
         _ => host,
     };
     let bare = name.trim_start_matches('[').trim_end_matches(']');
-    name.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    let own = rustix::system::uname();
+    let is_own = own.nodename().to_str().is_ok_and(|own| !own.is_empty() && name.eq_ignore_ascii_case(own));
+    is_own
+        || name.eq_ignore_ascii_case("localhost")
+        || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 #[cfg(test)]
@@ -48,15 +56,15 @@ mod tests {
     }
 
     #[test]
-    fn only_loopback_names_are_ours() {
+    fn only_loopback_and_the_hosts_own_name_are_ours() {
         for host in ["127.0.0.1", "127.0.0.1:9080", "localhost:1", "LOCALHOST", "[::1]:9080", "127.9.9.9:80"]
         {
-            assert!(names_loopback(host), "{host}");
+            assert!(names_this_host(host), "{host}");
         }
         for host in
             ["evil.example", "evil.example:9080", "10.0.0.1:9080", "127.0.0.1.evil.example", "", "[::2]"]
         {
-            assert!(!names_loopback(host), "{host}");
+            assert!(!names_this_host(host), "{host}");
         }
     }
 }

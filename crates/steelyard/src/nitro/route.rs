@@ -23,7 +23,7 @@ pub async fn answer(head: &Parts, body: &mut Body, door: &Door, source: Source) 
 }
 
 async fn answered(head: &Parts, body: &mut Body, door: &Door, source: Source) -> Result<Reply, Reply> {
-    if foreign(head, matches!(source, Source::Owner { .. })) {
+    if foreign(head, source) {
         return Err(not_permitted("of another origin"));
     }
     let segments: Vec<String> =

@@ -17,6 +17,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, ProtocolVersion, RootCertStore, StreamOwned, version};
 
 use crate::client::Client;
+use crate::network::Network;
 use crate::place::Place;
 use crate::program::{PASSWORD, Program, run_to_end};
 use crate::service::wait_for;
@@ -30,6 +31,7 @@ pub fn trials() -> Vec<Trial> {
         the_operators_pair_is_taken_at_sighup_and_open_connections_go_on,
         a_pair_that_does_not_fit_is_refused_and_the_one_before_stays,
         what_was_made_here_and_has_ended_is_made_anew_and_the_operators_is_not,
+        beyond_loopback_all_is_by_https_and_for_users_unless_http_is_asked_for,
         a_missing_certificate_is_made_for_the_key_that_is_there,
     ]
 }
@@ -257,6 +259,48 @@ fn what_was_made_here_and_has_ended_is_made_anew_and_the_operators_is_not() {
         // Whoever trusts one that has ended is told so by the handshake.
         assert_eq!(connect(at(&place), "localhost", &trusting(&certificate)).is_ok(), anew, "{organisation}");
     }
+}
+
+fn beyond_loopback_all_is_by_https_and_for_users_unless_http_is_asked_for() {
+    let Some(mut network) = Network::new() else { return };
+    let [client, balancer] = [(); 2].map(|()| network.host());
+    let place = Place::new();
+    let at = |port| SocketAddr::new(balancer.ip(), port);
+    let (https, http) = (at(443).to_string(), format!("http://{}", at(80)));
+    let program =
+        balancer.make(|| Program::launch_with(&place, CONFIG, &["--nitro", &https, "--nitro", &http]));
+    let line = program.errors();
+    assert!(line.contains(&format!("{http}: passwords can be read on the way")), "{line}");
+    assert!(!line.contains(&https) && line.lines().count() == 1, "{line}");
+    let trusting = trusting(&program.data().join("nitro.crt"));
+    let name = balancer.ip().to_string();
+    client.enter(|| {
+        assert_eq!(ask(&mut connect(at(443), &name, &trusting).unwrap(), true), OK);
+        let plain = |port, fields: &str, target: &str| {
+            Client::connect(at(port)).request("GET", target, fields, b"").status()
+        };
+        let user = format!("X-NITRO-USER: nsroot\r\nX-NITRO-PASS: {PASSWORD}\r\n");
+        assert_eq!(plain(443, &user, "/nitro/v1/stat/service"), 400, "HTTP at the port of HTTPS");
+        assert_eq!(plain(80, &user, "/nitro/v1/stat/service"), 200, "no name of this host is known");
+        for target in
+            ["/nitro/v1/stat/service", "/nitro/v1/config/nsversion", "/metrics", "/steelyard/v1/explain/v"]
+        {
+            assert_eq!(plain(80, "", target), 401, "{target}");
+        }
+        for foreign in ["Origin: https://evil.example\r\n", "Sec-Fetch-Site: cross-site\r\n"] {
+            assert_eq!(plain(80, &format!("{user}{foreign}"), "/nitro/v1/stat/service"), 403, "{foreign}");
+        }
+        let own = "Origin: http://e2e.test\r\nSec-Fetch-Site: same-origin\r\n";
+        assert_eq!(plain(80, &format!("{user}{own}"), "/nitro/v1/stat/service"), 200);
+        let mut crowd: Vec<TcpStream> = (0..40).map(|_| TcpStream::connect(at(80)).unwrap()).collect();
+        let shut_out = |socket: &mut TcpStream| {
+            socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+            socket.read(&mut [0]).is_ok_and(|bytes| bytes == 0)
+        };
+        assert!(shut_out(crowd.last_mut().unwrap()), "one address has no more than its share");
+    });
+    let status = balancer.enter(|| program.nitro("/nitro/v1/stat/service").0);
+    assert_eq!(status, OK, "and keeps nobody else out");
 }
 
 fn a_missing_certificate_is_made_for_the_key_that_is_there() {
