@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, ResolveFlags, fsync, linkat, mkdirat, openat2, unlinkat};
 use rustix::io::Errno;
 
+use crate::certificate::Facts;
 use crate::wall::Date;
 
 /// The folders of a data directory. Clones are the same.
@@ -127,6 +128,13 @@ impl Folders {
         let mut contents = Vec::new();
         file.take(MOST_BYTES + 1).read_to_end(&mut contents).map_err(Refused::Io)?;
         if contents.len() as u64 > MOST_BYTES { Err(Refused::TooLarge) } else { Ok((entry, contents)) }
+    }
+
+    /// What the certificate says in the file of that name in [`CERTIFICATES`], or with that folder before it; `None` where
+    /// that is no such file, or no certificate.
+    pub fn certificate(&self, path: &str) -> Option<Facts> {
+        let name = path.strip_prefix(CERTIFICATES).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);
+        self.read(CERTIFICATES, name).ok().and_then(|(_, contents)| Facts::of_file(&contents))
     }
 
     /// Removes a file; returns when it would be gone after a power cut.

@@ -81,6 +81,12 @@ impl Date {
         at.strftime("%a %b %e %H:%M:%S %Y").to_string()
     }
 
+    /// As certificates' dates are written: `Sep 12 00:00:00 2017 GMT`.
+    pub fn gmt(self) -> String {
+        let at = Timestamp::try_from(self.0).unwrap_or(Timestamp::UNIX_EPOCH);
+        at.strftime("%b %e %H:%M:%S %Y GMT").to_string()
+    }
+
     /// Seconds since 1970.
     pub fn seconds(self) -> u64 {
         self.since_1970().as_secs()

@@ -98,7 +98,7 @@ impl Pair {
         let facts = self.chain()?.first().and_then(|der| Facts::read(der));
         let soon = Date::in_days(SPARE_DAYS);
         let ends_soon = |facts: &Facts| facts.not_after.seconds() < soon.seconds();
-        Ok(facts.is_some_and(|f| f.is_self_signed && f.subject.contains(MADE_HERE) && ends_soon(&f)))
+        Ok(facts.is_some_and(|f| f.is_self_signed() && f.subject.contains(MADE_HERE) && ends_soon(&f)))
     }
 
     fn read(&self) -> Result<Identity, Fault> {
@@ -222,6 +222,6 @@ mod tests {
         let facts = Facts::read(&der).unwrap();
         let (ends, soonest) = (facts.not_after.seconds(), Date::in_days(DAYS - 2).seconds());
         assert!(ends > soonest && ends < Date::in_days(DAYS + 2).seconds(), "{ends}");
-        assert!(facts.is_self_signed && facts.subject.contains(MADE_HERE), "{}", facts.subject);
+        assert!(facts.is_self_signed() && facts.subject.contains(MADE_HERE), "{}", facts.subject);
     }
 }

@@ -124,9 +124,7 @@ async fn compared(asked: &Asked<'_>, state: &State) -> Result<[String; 2], Reply
 
 /// The saved configuration or one of its older copies, by the appliance's name of it; no other file can be named.
 async fn named(argument: &str, name: &Value, state: &State) -> Result<String, Reply> {
-    let missing = || {
-        Reply::error(StatusCode::NOT_FOUND, 1155, &format!("No such file [{argument}]"))
-    };
+    let missing = || Reply::error(StatusCode::NOT_FOUND, 1155, &format!("No such file [{argument}]"));
     let file = name.as_str().map(|name| name.strip_prefix("/nsconfig/").unwrap_or(name));
     let version = match file.and_then(|file| file.strip_prefix("ns.conf")) {
         Some("") => Version::Last,
