@@ -46,13 +46,11 @@ fn wrong_words_on_the_command_line_are_code_2() {
         (&["run", "--config", good, "--threads", "many"], &["'many'", "--threads"]),
         (
             &["run", "--config", good, "--nitro", "localhost"],
-            &["'localhost'", "--nitro", "invalid socket address"],
+            &["'localhost'", "--nitro", "give ADDRESS:PORT"],
         ),
-        (
-            &["run", "--config", good, "--nitro", "10.1.2.3:9080"],
-            &["10.1.2.3:9080", "loopback", "127.0.0.1:9080"],
-        ),
-        (&["run", "--config", good, "--nitro", "0.0.0.0:9080"], &["0.0.0.0:9080", "loopback"]),
+        (&["lab", good, "--nitro", "10.1.2.3:9080"], &["10.1.2.3:9080", "loopback", "127.0.0.1:9080"]),
+        (&["run", "--config", good, "--nitro", "ftp://127.0.0.1:9080"], &["only http:// and https://"]),
+        (&["run", "--config", good, "--nitro-cert", "x"], &["--nitro-key"]),
         (&["run", "--config", "/nowhere/ns.conf"], &["/nowhere/ns.conf", "no such file", "give a readable"]),
         (&["run", "--config", "/"], &["/: is a directory"]),
         (&["demo", "--seconds", "0"], &["'0'", "--seconds"]),
