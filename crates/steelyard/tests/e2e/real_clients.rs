@@ -20,6 +20,7 @@ pub fn trials() -> Vec<Trial> {
         each_client_is_of_the_version_that_is_meant,
         netscaler_exporter_scrapes_every_figure,
         ansible_adds_shows_changes_and_removes,
+        certbot_hook_stores_keys_and_certificates,
         the_readme_commands_run_as_they_stand,
     ];
     trials.extend(CHECKS.iter().map(|(name, rows)| {
@@ -300,6 +301,38 @@ fn ansible_adds_shows_changes_and_removes() {
     }
 }
 
+/// It stores all of it once; in a second run it finds by their serial numbers that it is there.
+fn certbot_hook_stores_keys_and_certificates() {
+    let place = Place::new();
+    let program_under_test = Program::launch(&place, "");
+    let [cert, key, chain] = [("cert.pem", CERTIFICATE), ("privkey.pem", KEY), ("chain.pem", CHAIN)]
+        .map(|(name, text)| place.file(name, text));
+    let arguments = ["--name", "example.com", "--cert", &cert, "--privkey", &key, "--chain-cert", &chain];
+    let stored = [
+        "uploading private key as ",
+        "link certificate example.com to chain certificate Test Chain",
+        "saving configuration",
+    ];
+    let there = [
+        "installed chain certificate matches our serial - nothing to do",
+        "installed certificate matches our serial - nothing to do",
+        "",
+    ];
+    for steps in [stored, there] {
+        let Some(hook) = program("netscaler-certbot-hook") else { return };
+        let mut hook = client(&place, hook, &arguments);
+        hook.env("NS_URL", program_under_test.nitro_url()).env("NS_PASSWORD", PASSWORD);
+        let said = says(hook);
+        assert!(steps.iter().all(|step| said.contains(step)), "{said}");
+    }
+    let Some(check) = program("check_netscaler") else { return };
+    let (ip, port) = (place.ip().to_string(), place.nitro().port().to_string());
+    let arguments =
+        ["-H", &ip, "-P", &port, "--no-ssl", "-p", PASSWORD, "-C", "sslcert", "-w", "30", "-c", "10"];
+    let said = says(client(&place, check, &arguments));
+    assert!(said.starts_with("OK - 2 certificate(s) OK"), "{said}");
+}
+
 /// The README's commands for clients, with its files, in order and as they stand; but for the address and the password.
 fn the_readme_commands_run_as_they_stand() {
     let readme = include_str!("../../../../README.md");
@@ -308,6 +341,9 @@ fn the_readme_commands_run_as_they_stand() {
     let place = Place::new();
     let (_appliance, _services) = appliance(&place);
     let here = |text: &str| text.replace("127.0.0.1", &place.ip().to_string()).replace("$PASSWORD", PASSWORD);
+    for (name, text) in [("cert.pem", CERTIFICATE), ("privkey.pem", KEY), ("chain.pem", CHAIN)] {
+        place.file(name, text);
+    }
     let mut run = BTreeSet::new();
     for block in section.split("```\n").skip(1).step_by(2) {
         if let Some((name, text)) = block.strip_prefix("# ").and_then(|rest| rest.split_once('\n')) {
@@ -316,9 +352,11 @@ fn the_readme_commands_run_as_they_stand() {
         }
         for line in block.lines() {
             let line = here(line);
-            let words: Vec<&str> = line.split_whitespace().collect();
+            let (variables, words): (Vec<&str>, Vec<&str>) =
+                line.split_whitespace().partition(|word| word.starts_with("NS_"));
             let Some(command) = program(words[0]) else { return };
             let mut client = client(&place, command, &words[1..]);
+            client.envs(variables.iter().filter_map(|variable| variable.split_once('=')));
             client.current_dir(place.folder(""));
             says(client);
             run.insert(words[0].to_owned());
@@ -327,4 +365,8 @@ fn the_readme_commands_run_as_they_stand() {
     assert_eq!(run.into_iter().collect::<Vec<_>>(), PROGRAMS);
 }
 
-const PROGRAMS: [&str; 3] = ["ansible-playbook", "check_netscaler", "netscaler_exporter"];
+const PROGRAMS: [&str; 4] =
+    ["ansible-playbook", "check_netscaler", "netscaler-certbot-hook", "netscaler_exporter"];
+const CERTIFICATE: &str = include_str!("../fixtures/clients/cert.pem");
+const KEY: &str = include_str!("../fixtures/clients/privkey.pem");
+const CHAIN: &str = include_str!("../fixtures/clients/chain.pem");
