@@ -299,7 +299,7 @@ mod tests {
             ("systemfile", "system file"),
             ("nsrunningconfig", "ns runningconfig"),
             ("nsversion", "ns version"),
-            ("sslcertkey", "ssl certkey"),
+            ("sslcertkey", "ssl certKey"),
             ("protocolhttp", "protocol http"),
             ("interface", "interface"),
             ("ns", "ns"),
