@@ -42,6 +42,14 @@ fn what_needs_the_feature_says_so() {
     }
 }
 
+/// What no `add` could say cannot be come to later.
+#[test]
+fn an_address_has_a_port_whenever_it_is_given() {
+    let mut c = config("enable ns feature CS\nadd cs vserver c HTTP\n");
+    assert_eq!(code(&mut c, "add cs vserver d HTTP 10.1.1.8"), 1095);
+    assert_eq!(code(&mut c, "set cs vserver c -IPAddress 10.1.1.8"), 1093);
+}
+
 /// Virtual servers of both kinds share names and addresses.
 #[test]
 fn names_and_addresses_are_shared_with_lb_vservers() {

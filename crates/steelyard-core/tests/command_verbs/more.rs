@@ -19,6 +19,16 @@ fn the_old_way_to_bind_a_monitor() {
     assert_eq!(code(&mut c, "bind monitor tcp-default s"), 2165);
 }
 
+/// `spec/cli.md`, `add server`: an address, a domain or what stands for one. The last of them stays.
+#[test]
+fn a_server_is_never_without_a_host() {
+    let mut c =
+        config("add server a -translationIp 10.0.0.1\nadd server b 10.0.0.2 -translationIp 10.0.0.1\n");
+    assert_eq!(code(&mut c, "unset server a -translationIp"), 1095);
+    accept(&mut c, &["unset server b -translationIp"]);
+    is(&c, "add server a -translationIp 10.0.0.1\nadd server b 10.0.0.2\n");
+}
+
 #[test]
 fn a_look_changes_nothing() {
     let mut c = config(BOUND);

@@ -45,7 +45,7 @@ pub(super) fn set_cs_vserver(config: &mut Config, command: &Command) -> Result<(
 /// A virtual server that may take its place in the configuration.
 pub(super) fn checked_cs_vserver(config: &Config, mut vserver: CsVserver) -> Result<CsVserver, Refusal> {
     check_backup(config, &vserver.name, &vserver.backup_vserver)?;
-    if vserver.port == Some(0) {
+    if vserver.port.is_none_or(|port| port == 0) {
         if vserver.ip.is_some_and(|ip| !ip.is_unspecified()) {
             let needs = "a port other than 0";
             return Err(Refusal::PrerequisiteMissing { argument: "IPAddress", needs });

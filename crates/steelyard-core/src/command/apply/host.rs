@@ -14,27 +14,27 @@ pub(super) fn add_server(config: &mut Config, command: &Command) -> Result<(), R
     if config.servers.has(&server.name) {
         return Err(exists("name", &server.name));
     }
-    if server.host.is_none() && server.translation_ip.is_none() {
-        return Err(Refusal::ArgumentMissing { argument: "IPAddress" });
-    }
-    free_server_address(config, &server)?;
-    config.servers.insert(server);
-    Ok(())
+    put_server(config, server)
 }
 
 pub(super) fn set_server(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     let server = changed(such(&config.servers, "name", name(command))?, command);
-    free_server_address(config, &server)?;
-    config.servers.insert(server);
-    Ok(())
+    put_server(config, server)
 }
 
-fn free_server_address(config: &Config, server: &Server) -> Result<(), Refusal> {
+/// Puts a server into its place: it has a host, or what stands for one, and the address of no other.
+pub(super) fn put_server(config: &mut Config, server: Server) -> Result<(), Refusal> {
+    if server.host.is_none() && server.translation_ip.is_none() {
+        return Err(Refusal::ArgumentMissing { argument: "IPAddress" });
+    }
     match server.ip().and_then(|ip| config.servers.find_at(&ip)) {
         Some(other) if !other.name.eq_ignore_ascii_case(&server.name) => {
             Err(Refusal::ServerExists { argument: "IPAddress", server: other.name.clone() })
         }
-        _ => Ok(()),
+        _ => {
+            config.servers.insert(server);
+            Ok(())
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::cs_vserver::checked_cs_vserver;
 use super::group::{MEMBER, for_members_alone, member_key};
 use super::ha_partner::is_local;
+use super::host::put_server;
 use super::lb_vserver::checked_vserver;
 use super::monitor::{changeable, check_monitor};
 use super::ssl_vserver::{put_ssl_vserver, ssl_vserver};
@@ -20,7 +21,7 @@ pub(super) fn unset(config: &mut Config, command: &Command) -> Result<(), Refusa
     match command.object() {
         Object::Server => {
             let server = without(such(&config.servers, "name", name(command))?, command);
-            config.servers.insert(server);
+            put_server(config, server)?;
         }
         Object::Service => {
             let service = without(such(&config.services, "name", name(command))?, command);
