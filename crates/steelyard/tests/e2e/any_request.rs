@@ -56,7 +56,7 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// The bytes of a request. It is well formed as HTTP goes, and closes its connection.
+    /// The bytes of a request. It is well formed as HTTP goes but for the host, and closes its connection.
     pub fn any(&self, dice: &mut Dice) -> Vec<u8> {
         let resource = dice.of(&self.resources).clone();
         let name = text(&resource, "name");
@@ -68,11 +68,12 @@ impl Requests {
         }
         let method = dice.word(&[
             "GET", "GET", "POST", "POST", "POST", "PUT", "PUT", "DELETE", "PATCH", "OPTIONS", "NITRO",
+            "HEAD", "TRACE", "get",
         ]);
         let path = self.path(dice, &name);
         let query = self.query(dice, &resource);
         let body = self.body(dice, &resource);
-        let mut head = format!("{method} {path}{query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n");
+        let mut head = format!("{method} {path}{query} HTTP/1.1\r\nConnection: close\r\n");
         for _ in 0..dice.below(3) {
             head.push_str(dice.word(HEADERS));
         }
@@ -100,7 +101,7 @@ impl Requests {
         }
         let method = text(operation, "method");
         let length = body.len();
-        format!("{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}")
+        format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}")
             .into_bytes()
     }
 
@@ -116,8 +117,8 @@ impl Requests {
         if dice.once_in(10) {
             path.push_str(dice.word(BENT_PATHS));
         }
-        if dice.once_in(30) {
-            path = "/nitro/v1/config/".to_owned();
+        if dice.once_in(15) {
+            path = (dice.word(OTHER_PATHS)).to_owned();
         }
         path
     }
@@ -128,7 +129,8 @@ impl Requests {
             query.push(if query.is_empty() { '?' } else { '&' });
             let attribute = attribute(dice, resource);
             let (field, value) = (escaped(dice, &text(&attribute, "name")), escaped_name(dice));
-            query.push_str(&match dice.below(12) {
+            let expression = dice.word(EXPRESSIONS);
+            query.push_str(&match dice.below(13) {
                 0 | 1 => format!("action={}", dice.of(ACTIONS)),
                 2 => format!("args={field}:{value}"),
                 3 => format!("args={field}:,{value}"),
@@ -146,6 +148,7 @@ impl Requests {
                 .to_owned(),
                 9 => format!("onerror={}", dice.of(&["exit", "CONTINUE", "rollback", "x", ""])),
                 10 => format!("view={}", dice.of(&["detail", "summary", "x"])),
+                11 => format!("filter={field}:%2f{}%2f", escaped(dice, expression)),
                 _ => format!("{value}={value}"),
             });
         }
@@ -179,6 +182,8 @@ impl Requests {
                 bytes[at] = dice.next() as u8;
             }
             3 => bytes = [vec![b'['; dice.below(300)], bytes].concat(),
+            4 => bytes = br#"{"service":"#.repeat(*dice.of(&[127, 128, 9_000])),
+            5 => bytes = br#"{"lbvserver":{"name":"a","name":"b"},"lbvserver":{}}"#.to_vec(),
             _ => {}
         }
         bytes
@@ -218,7 +223,10 @@ impl Requests {
                 json!(-1),
                 json!(1e300),
                 json!(""),
-            ][dice.below(7)]
+                json!("x".repeat(5_000)),
+                json!("\"; \r\n`$(x)` -flag \" add server z 127.0.0.1"),
+                json!([[["a"]], 1, null]),
+            ][dice.below(10)]
             .clone();
         }
         let number = |dice: &mut Dice| {
@@ -236,7 +244,7 @@ impl Requests {
             "number" | "numbers" | "time" => json!(number(dice).to_string()),
             "port" | "port_or_any" if dice.calm => json!(8000 + dice.below(40)),
             "ip" | "ip_or_any" | "ips" | "host" | "ip_or_domain" if dice.calm => {
-                json!(dice.of(&[self.ip.to_string().as_str(), "192.0.2.1", "192.0.2.2", "192.0.2.3"]))
+                json!(dice.of(&[self.ip.to_string().as_str(), "127.1.0.1", "127.192.0.2", "127.192.0.3"]))
             }
             "status_codes" if dice.calm => json!(["200", "300-399"]),
             "port" | "port_or_any" => {
@@ -246,14 +254,15 @@ impl Requests {
                 let own = self.ip.to_string();
                 json!(dice.of(&[
                     own.as_str(),
-                    "192.0.2.1",
-                    "192.0.2.2",
+                    "127.1.0.1",
+                    "127.1.0.2",
                     "2001:db8::1",
                     "192.0.2.256",
                     "h1",
                     ""
                 ]))
             }
+            "secret" => json!(SECRET),
             "flag" => json!(dice.once_in(2)),
             "status_codes" => json!(["200", dice.of(&["200-299", "x", "9", "299-200"])]),
             _ => json!(name(dice)),
@@ -309,6 +318,8 @@ fn text(of: &Value, key: &str) -> String {
     of[key].as_str().unwrap_or_default().to_owned()
 }
 
+/// What every secret that is given has in it, and nothing else has.
+pub const SECRET: &str = "qzxSecret";
 const ACTIONS: &[&str] = &[
     "enable", "disable", "unset", "rename", "rm", "bind", "unbind", "link", "unlink", "update", "sync",
     "kill", "apply", "clear", "diff", "save", "nosuch", "",
@@ -316,6 +327,20 @@ const ACTIONS: &[&str] = &[
 const NUMBERS: &[&str] = &["0", "1", "3", "-1", "18446744073709551615", "x", ""];
 const BENT_PATHS: &[&str] =
     &["..", "/../..", "//", "/%2e%2e/", "/%00", "%2520", "/a/b/c", "+", "nosuch", "/%ff"];
+const OTHER_PATHS: &[&str] = &[
+    "/nitro/v1/config/",
+    "/nitro/v1/config/login",
+    "/nitro/v1/config/logout",
+    "/nitro/v1/config/../../../etc/passwd",
+    "/nitro/v1/",
+    "/nitro/v2/config/lbvserver",
+    "//nitro///v1/config//lbvserver//",
+    "/steelyard/v1/explain/v0",
+    "/metrics",
+    "/",
+];
+const EXPRESSIONS: &[&str] =
+    &["^a", ".*", "(", "[a", "a{1,9999}", "(a*)*$", "", "(?i)A|b", "((((a{100}){100}){100}){100})"];
 const BENT_NAMES: &[&str] = &[
     "",
     " ",
@@ -348,9 +373,11 @@ const HEADERS: &[&str] = &[
     "Content-Type: application/vnd.com.citrix.netscaler.lbvserver_list+json\r\n",
     "X-NITRO-ONERROR: continue\r\n",
     "X-NITRO-ONERROR: rollback\r\n",
-    "X-NITRO-USER: nsroot\r\nX-NITRO-PASS: wrong\r\n",
+    "X-NITRO-USER: nobody\r\nX-NITRO-PASS: wrong\r\n",
     "Cookie: NITRO_AUTH_TOKEN=%23%23deadbeef\r\n",
     "Set-Cookie: sessionid=##deadbeef\r\n",
     "Authorization: Basic Og==\r\n",
     "Accept-Language: %%\r\n",
+    "Expect: 100-continue\r\n",
+    "Origin: http://elsewhere.test\r\n",
 ];
