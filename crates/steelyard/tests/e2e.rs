@@ -128,6 +128,8 @@ mod metrics;
 mod monitors;
 #[path = "e2e/network.rs"]
 mod network;
+#[path = "e2e/one_schema.rs"]
+mod one_schema;
 #[path = "e2e/owner.rs"]
 mod owner;
 #[path = "e2e/passwords.rs"]
@@ -225,6 +227,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(metrics::trials());
     trials.extend(shortage::trials());
     trials.extend(shown::trials());
+    trials.extend(one_schema::trials());
     trials.extend(shown_fields::trials());
     trials.extend(clock::trials());
     trials.extend(stopping::trials());
