@@ -51,7 +51,8 @@ pub fn read(path: &Path, most: usize) -> Result<Zeroizing<Vec<u8>>, Unusable> {
     if is_open_to_others(&metadata) {
         return Err(Unusable::Readable(metadata.mode() & 0o777));
     }
-    let mut bytes = Zeroizing::new(Vec::with_capacity(most + 1));
+    let expected = usize::try_from(metadata.len()).map_or(most, |length| length.min(most));
+    let mut bytes = Zeroizing::new(Vec::with_capacity(expected + 1));
     file.take(most as u64 + 1).read_to_end(&mut bytes).map_err(Unusable::Io)?;
     Ok(bytes)
 }

@@ -182,7 +182,7 @@ fn shut(config: &Config, key: &Keeper) -> Vec<String> {
 ///
 /// # Errors
 /// [`Fault::Unreadable`] when it is not there, not a file, not permitted, or larger than 64 MiB.
-fn file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Fault> {
+pub fn file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Fault> {
     let unreadable = |why| Fault::Unreadable { path: path.to_owned(), why };
     File::open(path).map_err(|error| reason(&error)).and_then(bytes).map_err(unreadable)
 }
@@ -213,13 +213,14 @@ fn secrets(path: &Path) -> Result<Zeroizing<Vec<u8>>, Fault> {
 }
 
 fn bytes(file: File) -> Result<Zeroizing<Vec<u8>>, String> {
-    let expected = file.metadata().map_or(0, |metadata| metadata.len().min(LARGEST));
+    let expected = file.metadata().map_or(0, |metadata| metadata.len().min(LARGEST as u64));
     let mut text = Zeroizing::new(Vec::with_capacity(usize::try_from(expected).unwrap_or(0) + 1));
-    file.take(LARGEST + 1).read_to_end(&mut text).map_err(|error| reason(&error))?;
-    match text.len() as u64 <= LARGEST {
+    file.take(LARGEST as u64 + 1).read_to_end(&mut text).map_err(|error| reason(&error))?;
+    match text.len() <= LARGEST {
         true => Ok(text),
         false => Err(format!("larger than {} MiB", LARGEST >> 20)),
     }
 }
 
-const LARGEST: u64 = 64 << 20;
+/// Bytes of the largest file that is read.
+pub const LARGEST: usize = 64 << 20;

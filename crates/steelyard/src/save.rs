@@ -14,6 +14,8 @@ use aws_lc_rs::digest::{Context, SHA256};
 use steelyard_core::command::Printed;
 
 use crate::fault::reason;
+use crate::private;
+use crate::read::{LARGEST, file};
 
 /// Where a configuration is saved.
 #[derive(Clone, Debug)]
@@ -60,10 +62,11 @@ impl Files {
         Files { ns_conf }
     }
 
-    /// The file beside `ns.conf` that belongs to these contents of it; it need not exist.
+    /// The file beside `ns.conf` that belongs to these contents of it; it need not exist. What waits was made by a save:
+    /// a link, a pipe or a file that others may read in its place was not.
     pub fn beside(&self, ns_conf: &[u8]) -> PathBuf {
         let waiting = self.waiting_beside();
-        let belongs = fs::read(&waiting).is_ok_and(|text| belongs(&text, ns_conf));
+        let belongs = private::read(&waiting, LARGEST).is_ok_and(|text| belongs(&text, ns_conf));
         if belongs { waiting } else { self.ns_conf.with_file_name(BESIDE) }
     }
 
@@ -86,7 +89,7 @@ impl Files {
         let ns_conf = printed.ns_conf.as_bytes();
         let with_beside = !printed.steelyard_conf.is_empty() || beside.exists();
         let second = with_beside.then(|| sealed_to(ns_conf, &printed.steelyard_conf));
-        let holds = |path: &Path, text: &[u8]| fs::read(path).is_ok_and(|found| found == text);
+        let holds = |path: &Path, text: &[u8]| file(path).is_ok_and(|found| *found == text);
         if holds(&self.ns_conf, ns_conf) && second.as_ref().is_none_or(|text| holds(&beside, text)) {
             return Ok(Saved::Already);
         }
@@ -326,7 +329,7 @@ mod tests {
         let waiting = place.0.join("steelyard.conf.new");
         let whole = sealed_to(b"new\n", "new secret\n");
         for length in 0..=whole.len() {
-            fs::write(&waiting, &whole[..length]).unwrap();
+            wait_there(&waiting, &whole[..length]);
             assert_eq!(files.beside(b"old\n"), place.0.join("steelyard.conf"));
             let expected = if length == whole.len() { &waiting } else { &place.0.join("steelyard.conf") };
             assert_eq!(&files.beside(b"new\n"), expected, "{length} bytes of {}", whole.len());
@@ -336,6 +339,40 @@ mod tests {
         files.finish(b"new\n");
         assert!(place.text("steelyard.conf").unwrap().ends_with("new secret\n"));
         assert!(!waiting.exists());
+    }
+
+    /// As a save leaves it there.
+    fn wait_there(waiting: &Path, text: &[u8]) {
+        fs::write(waiting, text).unwrap();
+        fs::set_permissions(waiting, Permissions::from_mode(0o600)).unwrap();
+    }
+
+    #[test]
+    fn what_no_save_left_waiting_does_not_count() {
+        let place = Place::new("strange");
+        let files = place.files();
+        files.save(&printed("old\n", "old secret\n")).unwrap();
+        let (waiting, aside) = (place.0.join("steelyard.conf.new"), place.0.join("aside"));
+        let whole = sealed_to(b"new\n", "new secret\n");
+        let counts = || files.beside(b"new\n") == waiting;
+        wait_there(&waiting, &whole);
+        assert!(counts());
+        fs::set_permissions(&waiting, Permissions::from_mode(0o644)).unwrap();
+        assert!(!counts(), "others may read it");
+        fs::remove_file(&waiting).unwrap();
+        wait_there(&aside, &whole);
+        std::os::unix::fs::symlink(&aside, &waiting).unwrap();
+        assert!(!counts(), "a link");
+        fs::remove_file(&waiting).unwrap();
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &waiting, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        assert!(!counts(), "a pipe that nobody writes into");
+        fs::remove_file(&waiting).unwrap();
+        wait_there(&waiting, b"");
+        File::options().write(true).open(&waiting).unwrap().set_len(1 << 40).unwrap();
+        assert!(!counts(), "longer than this host has memory");
+        files.finish(b"new\n");
+        assert!(place.text("steelyard.conf").unwrap().ends_with("old secret\n"));
     }
 
     #[test]
