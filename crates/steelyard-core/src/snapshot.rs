@@ -92,6 +92,17 @@ impl Snapshot {
         next
     }
 
+    /// The same view where those virtual servers have other names, in that order: what follows it finds them by these.
+    pub fn renamed(&self, names: &[(String, String)]) -> Snapshot {
+        let mut renamed = self.clone();
+        for (old, new) in names {
+            if let Some(vserver) = renamed.vservers.remove(&old.to_ascii_lowercase()) {
+                renamed.vservers.insert(new.to_ascii_lowercase(), vserver);
+            }
+        }
+        renamed
+    }
+
     /// The virtual server called `name`, without regard to case.
     pub fn vserver(&self, name: &str) -> Option<&Arc<VirtualServer>> {
         self.vservers.get(&name.to_ascii_lowercase())

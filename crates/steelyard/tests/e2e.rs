@@ -106,8 +106,12 @@ mod host_commands;
 mod hostile;
 #[path = "e2e/https.rs"]
 mod https;
+#[path = "e2e/in_use.rs"]
+mod in_use;
 #[path = "e2e/injected.rs"]
 mod injected;
+#[path = "e2e/k_cases.rs"]
+mod k_cases;
 #[path = "e2e/kept.rs"]
 mod kept;
 #[path = "e2e/lab.rs"]
@@ -118,6 +122,8 @@ mod lifecycle;
 mod limits;
 #[path = "e2e/management.rs"]
 mod management;
+#[path = "e2e/management_bad_input.rs"]
+mod management_bad_input;
 #[path = "e2e/measured.rs"]
 mod measured;
 #[path = "e2e/message.rs"]
@@ -189,6 +195,7 @@ fn main() -> std::process::ExitCode {
     arguments.test_threads.get_or_insert(6);
     // The ones that take longest begin first.
     let mut trials = fuzzed::trials();
+    trials.extend(management_bad_input::trials());
     trials.extend(bandwidth::trials());
     trials.extend(addresses::trials());
     trials.extend(access_log::trials());
@@ -209,6 +216,8 @@ fn main() -> std::process::ExitCode {
     trials.extend(limits::trials());
     trials.extend(lifecycle::trials());
     trials.extend(reloading::trials());
+    trials.extend(k_cases::trials());
+    trials.extend(in_use::trials());
     trials.extend(exposure::trials());
     trials.extend(states::trials());
     trials.extend(selection::trials());

@@ -1,5 +1,5 @@
 //! What the lines of a file say of switching things on and off beyond the switches that the configuration keeps: slow ways
-//! out of service, and virtual servers that are enabled by hand.
+//! out of service, virtual servers that are enabled by hand, and names that changed.
 
 use std::collections::BTreeSet;
 
@@ -15,6 +15,8 @@ pub struct Switched {
     pub departures: Departures,
     /// Virtual servers that a line enables, in lower case.
     pub enabled_vservers: BTreeSet<String>,
+    /// Virtual servers that have another name from here on, the old one first, in the order of the lines.
+    pub renamed_vservers: Vec<(String, String)>,
 }
 
 impl Switched {
@@ -43,6 +45,11 @@ impl Switched {
             }
             (Verb::Disable, Object::LbVserver) => {
                 self.enabled_vservers.remove(&key(command).to_ascii_lowercase());
+            }
+            (Verb::Rename, Object::LbVserver) => {
+                if let Some(Value::Text(new)) = command.value("newname") {
+                    self.renamed_vservers.push((key(command), new.clone()));
+                }
             }
             (Verb::Disable, Object::Server) => self.leaves(Disabled::Server(key(command)), command),
             (Verb::Disable, Object::Service) => self.leaves(Disabled::Service(key(command)), command),

@@ -27,6 +27,7 @@ mod session;
 mod show;
 mod since;
 mod stat;
+mod taking;
 pub mod tls;
 pub mod totals;
 mod zero;
@@ -53,6 +54,7 @@ use crate::state::State;
 use body::Body;
 use reply::{Reply, phrase};
 use room::{Place, Room};
+use taking::Taking;
 use tls::Tls;
 
 /// Where clients come in.
@@ -136,7 +138,7 @@ async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin, door: Door, sourc
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(MAX_HEAD)
-        .serve_connection(TokioIo::new(stream), answer);
+        .serve_connection(TokioIo::new(Taking::new(stream)), answer);
     // A client that breaks off, or off the protocol, has its answer already or wants none.
     let _ = tokio::time::timeout(CONNECTION_TIME, served).await;
 }
@@ -170,6 +172,6 @@ fn written(reply: Reply, unread: bool) -> Response<Full<Bytes>> {
 
 const MAX_HEAD: usize = 32_768;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
-/// A client that never reads must not keep its place for ever.
+/// A client that reads a little now and then must not keep its place for ever.
 const CONNECTION_TIME: Duration = Duration::from_secs(300);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

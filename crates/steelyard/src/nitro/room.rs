@@ -73,7 +73,7 @@ fn network(ip: IpAddr) -> IpAddr {
 }
 
 /// In all.
-const IN_ALL: usize = 64;
+const IN_ALL: usize = 256;
 /// Of one address that is not this host's.
 const OF_ADDRESS: usize = 16;
 

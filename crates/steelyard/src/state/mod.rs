@@ -238,7 +238,11 @@ impl State {
         if on_failure == OnFailure::Exit && !failures.is_empty() {
             return Err(failures.iter().map(not_open).collect());
         }
-        let snapshot = Arc::new(self.snapshot().next(&config, &guards, self.clock.now()));
+        let mut before = self.snapshot();
+        if !switched.renamed_vservers.is_empty() {
+            before = Arc::new(before.renamed(&switched.renamed_vservers));
+        }
+        let snapshot = Arc::new(before.next(&config, &guards, self.clock.now()));
         self.tell_sources(&config, &snapshot);
         let enabled = switched.enabled_vservers.iter().filter_map(|name| snapshot.vserver(name));
         enabled.for_each(|vserver| vserver.permit_return());

@@ -274,8 +274,8 @@ fn the_port_neither_shows_nor_changes_anything_to_nobody() {
     }
 }
 
-/// Clients ask on kept connections and on new ones while services come and go, weights and methods change, a virtual
-/// server is renamed, and others are added and removed.
+/// Clients ask on kept connections and on new ones while services come and go, methods change, and other virtual servers
+/// are added and removed.
 fn no_request_fails_because_of_a_change() {
     let place = Place::new();
     let _services = [1, 2].map(|n| TestService::named(place.service(n), &format!("s{n}")));

@@ -41,7 +41,8 @@ impl Client {
         Client::over(socket.into()).unwrap()
     }
 
-    fn over(stream: TcpStream) -> io::Result<Client> {
+    /// Over that connection.
+    pub fn over(stream: TcpStream) -> io::Result<Client> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         stream.set_nodelay(true)?;
