@@ -92,14 +92,12 @@ impl Snapshot {
         next
     }
 
-    /// The same view where those virtual servers have other names, in that order: what follows it finds them by these.
-    pub fn renamed(&self, names: &[(String, String)]) -> Snapshot {
+    /// The same view where those virtual servers and those services have other names, in that order: what follows it
+    /// finds them by these.
+    pub fn renamed(&self, vservers: &[(String, String)], services: &[(String, String)]) -> Snapshot {
         let mut renamed = self.clone();
-        for (old, new) in names {
-            if let Some(vserver) = renamed.vservers.remove(&old.to_ascii_lowercase()) {
-                renamed.vservers.insert(new.to_ascii_lowercase(), vserver);
-            }
-        }
+        rename(&mut renamed.vservers, vservers);
+        rename(&mut renamed.services, services);
         renamed
     }
 
@@ -130,8 +128,12 @@ impl Snapshot {
             let configured = || Some(SocketAddr::new(config.servers.find(server)?.ip()?, port));
             let Some(address) = self.placement.service(name).or_else(configured) else { return };
             let service = match self.service(name).or_else(|| self.unbound.get(&name.to_ascii_lowercase())) {
-                Some(service) if service.address() == address => Arc::clone(service),
-                Some(service) => service.moved_to(&mut lines, address, now),
+                Some(service)
+                    if service.address() == address && service.name().eq_ignore_ascii_case(name) =>
+                {
+                    Arc::clone(service)
+                }
+                Some(service) => service.moved_to(&mut lines, name, address, now),
                 None => Service::among(&mut lines, name, address, now),
             };
             live.insert(name.to_ascii_lowercase(), service);
@@ -272,6 +274,14 @@ impl Snapshot {
             if !self.vservers.get(name).is_some_and(|v| Arc::ptr_eq(&v.seat, &gone.seat)) {
                 gone.seat.clear();
             }
+        }
+    }
+}
+
+fn rename<T>(map: &mut BTreeMap<String, T>, names: &[(String, String)]) {
+    for (old, new) in names {
+        if let Some(live) = map.remove(&old.to_ascii_lowercase()) {
+            map.insert(new.to_ascii_lowercase(), live);
         }
     }
 }

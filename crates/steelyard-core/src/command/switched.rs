@@ -17,6 +17,8 @@ pub struct Switched {
     pub enabled_vservers: BTreeSet<String>,
     /// Virtual servers that have another name from here on, the old one first, in the order of the lines.
     pub renamed_vservers: Vec<(String, String)>,
+    /// The same of services.
+    pub renamed_services: Vec<(String, String)>,
 }
 
 impl Switched {
@@ -46,11 +48,8 @@ impl Switched {
             (Verb::Disable, Object::LbVserver) => {
                 self.enabled_vservers.remove(&key(command).to_ascii_lowercase());
             }
-            (Verb::Rename, Object::LbVserver) => {
-                if let Some(Value::Text(new)) = command.value("newname") {
-                    self.renamed_vservers.push((key(command), new.clone()));
-                }
-            }
+            (Verb::Rename, Object::LbVserver) => self.renamed_vservers.extend(renamed(command)),
+            (Verb::Rename, Object::Service) => self.renamed_services.extend(renamed(command)),
             (Verb::Disable, Object::Server) => self.leaves(Disabled::Server(key(command)), command),
             (Verb::Disable, Object::Service) => self.leaves(Disabled::Service(key(command)), command),
             (Verb::Disable, Object::ServiceGroup) => self.leaves(member_or_group(command), command),
@@ -78,6 +77,14 @@ fn member_or_group(command: &Command) -> Disabled {
             Disabled::Member(key(command), server, u16::try_from(*port).unwrap_or(u16::MAX))
         }
         _ => Disabled::Group(key(command)),
+    }
+}
+
+/// The old name and the new one.
+fn renamed(command: &Command) -> Option<(String, String)> {
+    match command.value("newname") {
+        Some(Value::Text(new)) => Some((key(command), new.clone())),
+        _ => None,
     }
 }
 

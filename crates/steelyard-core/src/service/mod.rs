@@ -205,9 +205,10 @@ impl Service {
         }
     }
 
-    /// The same service at another address: a new live object, DOWN, that goes on counting where this one stopped.
-    pub fn moved_to(&self, lines: &mut Lines, address: SocketAddr, now: Time) -> Arc<Service> {
-        let mut moved = Service::with(lines.take(), &self.name, address, now);
+    /// The same service under that name at that address, of which one is another: a new live object, DOWN, that goes on
+    /// counting where this one stopped.
+    pub fn moved_to(&self, lines: &mut Lines, name: &str, address: SocketAddr, now: Time) -> Arc<Service> {
+        let mut moved = Service::with(lines.take(), name, address, now);
         moved.traffic = Arc::clone(&self.traffic);
         moved.hot.set_requests(self.hot.requests());
         Arc::new(moved)

@@ -238,10 +238,11 @@ impl State {
         if on_failure == OnFailure::Exit && !failures.is_empty() {
             return Err(failures.iter().map(not_open).collect());
         }
-        let mut before = self.snapshot();
-        if !switched.renamed_vservers.is_empty() {
-            before = Arc::new(before.renamed(&switched.renamed_vservers));
-        }
+        let (vservers, services) = (&switched.renamed_vservers, &switched.renamed_services);
+        let before = match vservers.is_empty() && services.is_empty() {
+            true => self.snapshot(),
+            false => Arc::new(self.snapshot().renamed(vservers, services)),
+        };
         let snapshot = Arc::new(before.next(&config, &guards, self.clock.now()));
         self.tell_sources(&config, &snapshot);
         let enabled = switched.enabled_vservers.iter().filter_map(|name| snapshot.vserver(name));
