@@ -1,7 +1,7 @@
 //! Attributes of an object as forms and descriptions of the interface need them: rows, defaults, and what depends on what.
 //!
 //! Says nothing twice: rows and defaults are the resources' own, and the options of a monitor's types are those that
-//! [`apply`](super::apply) goes by. Only what needs or excludes what stands here, in a table that tests hold against `apply`.
+//! [`apply`](super::apply()) goes by. Only what needs or excludes what stands here, in a table that tests hold against `apply`.
 
 use super::Object;
 use super::apply::types_of_option;
