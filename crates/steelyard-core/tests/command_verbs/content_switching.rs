@@ -148,6 +148,30 @@ fn a_new_name_is_everywhere() {
     is(&c, &renamed);
 }
 
+/// A policy of another kind may be bound under the new name; the same name twice could not be read back.
+#[test]
+fn no_policy_takes_the_name_of_one_that_is_bound_beside_it() {
+    let mut c = config(SWITCHED);
+    accept(
+        &mut c,
+        &[
+            "add cs policy p3 -rule true",
+            "bind cs vserver c1 -policyName p3",
+            "bind cs vserver c1 -policyName rewritten",
+            "bind cs vserver c1 -policyName answered -type RESPONSE",
+        ],
+    );
+    assert_eq!(code(&mut c, "rename cs policy p3 Rewritten"), 273);
+    assert_eq!(code(&mut c, "rename cs policy nobody rewritten"), 258);
+    accept(&mut c, &["rename cs policy p3 answered"]);
+    let text = print(&c).ns_conf;
+    let bound: Vec<&str> = text.lines().filter(|line| line.contains("-policyName answered")).collect();
+    assert_eq!(
+        bound,
+        ["bind cs vserver c1 -policyName answered", "bind cs vserver c1 -policyName answered -type RESPONSE"]
+    );
+}
+
 /// 1388, 1410, 273: what may be bound.
 #[test]
 fn what_is_bound_leads_somewhere() {

@@ -90,6 +90,15 @@ pub(super) fn user_of_cs_action(config: &Config, action: &str) -> Option<User> {
     policy.map(|policy| User::new("cs policy", &policy.name))
 }
 
+/// Is a policy of the other name bound where that one of content switching is? It may be of any kind, and need not be here.
+pub(super) fn is_bound_beside(config: &Config, policy: &str, other: &str) -> bool {
+    let other = other.to_ascii_lowercase();
+    config.cs_vservers.iter().any(|cs| {
+        let mut bound = cs.policies.iter().filter(|bound| bound.policy.eq_ignore_ascii_case(policy));
+        bound.any(|bound| cs.policies.find(&(other.clone(), bound.bind_point)).is_some())
+    })
+}
+
 /// Gives a policy of content switching its new name where it is bound.
 pub(super) fn rename_cs_policy(config: &mut Config, old: &str, new: &str) {
     for vserver in names_of(&config.cs_vservers) {

@@ -4,9 +4,9 @@ use super::cs_policy::{rm_cs_action, rm_cs_policy};
 use super::ha_partner::rm_ha_partner;
 use super::monitor::changeable;
 use super::references::{
-    User, leave_groups, remove_if_implicit, rename_cs_action, rename_cs_policy, rename_server, rename_target,
-    rename_vserver, unbind_everywhere, user_of_lb_profile, user_of_monitor, user_of_net_profile,
-    user_of_server, user_of_target, user_of_target_vserver, users_of_vserver,
+    User, is_bound_beside, leave_groups, remove_if_implicit, rename_cs_action, rename_cs_policy,
+    rename_server, rename_target, rename_vserver, unbind_everywhere, user_of_lb_profile, user_of_monitor,
+    user_of_net_profile, user_of_server, user_of_target, user_of_target_vserver, users_of_vserver,
 };
 use super::ssl_cert_key::rm_ssl_cert_keys;
 use super::system::{rm_cmd_policy, rm_system_group, rm_system_user};
@@ -210,6 +210,10 @@ pub(super) fn rename(config: &mut Config, command: &Command) -> Result<(), Refus
             rename_vserver(config, old, new);
         }
         Object::CsPolicy => {
+            such(&config.cs_policies, "policyName", old)?;
+            if !same && is_bound_beside(config, old, new) {
+                return Err(exists("newName", new));
+            }
             renamed(&mut config.cs_policies, "policyName", (old, new), |policy, new| policy.name = new)?;
             rename_cs_policy(config, old, new);
         }
