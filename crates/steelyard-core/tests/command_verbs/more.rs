@@ -216,3 +216,22 @@ fn ranks_of_bindings() {
     assert!(printed.contains("bind lb vserver v s -weight 3 -order 1\nbind lb vserver v g -order 2\n"));
     is(&c, &printed);
 }
+
+/// 1091, and 1075 where it is a name that others have: nothing is bound under no name; its line could not be read back.
+#[test]
+fn what_is_bound_has_a_name() {
+    let mut c = config(
+        "enable ns feature LB CS SSL\nadd lb monitor m HTTP\nadd lb vserver v HTTP\nadd cs vserver c HTTP\n",
+    );
+    let before = print(&c).ns_conf;
+    for (command, expected) in [
+        ("bind lb monitor m -certkeyName \"\"", 1091),
+        ("bind lb monitor m -metric \"\" -metricThreshold 1", 1091),
+        ("bind lb vserver v -analyticsProfile \"\"", 1075),
+        ("bind cs vserver c -analyticsProfile \"\"", 1075),
+        ("bind cs vserver c -domainName \"\"", 1091),
+    ] {
+        assert_eq!(code(&mut c, command), expected, "{command}");
+    }
+    assert_eq!(print(&c).ns_conf, before);
+}

@@ -256,10 +256,14 @@ fn changed<T: Resource + Clone>(resource: &T, command: &Command) -> T {
     changed
 }
 
-/// Which one of those arguments, by NITRO's name and the command line's, the command gives.
+/// Which one of those arguments, by NITRO's name and the command line's, the command gives. They name what is bound, and
+/// nothing is named by no text.
 fn only_one(command: &Command, among: &[(&'static str, &'static str)]) -> Result<&'static str, Refusal> {
     let mut given = among.iter().filter(|(nitro, _)| command.value(nitro).is_some());
     match (given.next(), given.next(), among) {
+        (Some((nitro, argument)), None, _) if text(command, nitro) == Some("") => {
+            Err(Refusal::ValueMissing { argument })
+        }
         (Some((nitro, _)), None, _) => Ok(nitro),
         (Some((_, other)), Some((_, argument)), _) => Err(Refusal::Exclusive { argument, other }),
         (None, _, [(_, argument), ..]) => Err(Refusal::ArgumentMissing { argument }),
