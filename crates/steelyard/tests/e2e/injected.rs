@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 
 use crate::client::{Client, page, request};
 use crate::installed::{program, skip};
@@ -17,6 +18,7 @@ use crate::service::{TestService, Then, wait_for};
 pub fn trials() -> Vec<Trial> {
     trials![
         a_stuck_worker_is_told_and_the_other_serves,
+        a17_while_a_worker_hangs_figures_are_those_of_the_moment_and_changes_are_made,
         no_memory_for_a_client_leaves_it_waiting,
         no_buffers_for_a_client_leave_it_waiting,
         no_memory_for_a_connect_takes_no_service_down,
@@ -85,8 +87,60 @@ fn a_stuck_worker_is_told_and_the_other_serves() {
     program.wait_for_error("worker-0 moves again after");
     clients.into_iter().for_each(|mut client| assert_eq!(client.answer().status(), 200));
     assert!(!program.errors().contains("worker-1"), "{}", program.errors());
-    let page = program.manage("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").text();
+    let page = metrics(&program);
     assert!(page.contains("steelyard_worker_stalls_total{worker=\"0\"} 1\n"), "{page}");
+}
+
+/// The thread that answers NITRO moves while one that carries traffic does not: it tells which one that is, shows what
+/// the other counts, and has the other act on a change.
+fn a17_while_a_worker_hangs_figures_are_those_of_the_moment_and_changes_are_made() {
+    let place = Place::new();
+    let (s1, s2) = (TestService::plain(place.service(1)), TestService::named(place.service(2), "s2"));
+    let program = Program::start(&place, "ROUNDROBIN", &[&s1, &s2]);
+    let unbind = program.owner("DELETE", "lbvserver_service_binding/v?args=servicename:s2", None);
+    assert_eq!(unbind.0, "HTTP/1.1 200 OK");
+    let hang = "accept4:delay_enter=600000000:when=1";
+    let Some(tracer) = Tracer::attach(&[thread(&program, "worker-0")], hang) else { return };
+    let mut clients: Vec<Client> = (0..32).map(|_| program.client()).collect();
+    clients.iter_mut().for_each(|client| client.send(request("GET", "/", "", b"")));
+    program.wait_for_error("worker-0 has not moved for 1");
+    let before = metrics(&program);
+    let of = |page: &str, name: &str, worker: u8| {
+        let sample = format!("steelyard_worker_{name}_total{{worker=\"{worker}\"}} ");
+        page.lines().find_map(|line| line.strip_prefix(&sample)?.parse::<u64>().ok()).unwrap()
+    };
+    assert_eq!([0, 1].map(|worker| of(&before, "stalls", worker)), [1, 0]);
+    let (mut served, mut waiting) = (Vec::new(), Vec::new());
+    for mut client in clients {
+        let side = if client.has_answer() { &mut served } else { &mut waiting };
+        side.push(client);
+    }
+    assert!(!served.is_empty() && !waiting.is_empty(), "{} served", served.len());
+    let hits = program.counter("tothits");
+    assert_eq!(hits, served.len() as u64);
+    let client = &mut served[0];
+    assert_eq!(client.answer().status(), 200);
+    for asked in hits + 1..=hits + 10 {
+        assert_eq!(client.get("/").status(), 200);
+        wait_for("the request to be counted", || program.counter("tothits") == asked);
+        assert_eq!(program.service("s1", "totalrequests"), asked);
+    }
+    let after = metrics(&program);
+    assert_eq!(of(&after, "turns", 0), of(&before, "turns", 0));
+    assert!(of(&after, "turns", 1) >= of(&before, "turns", 1) + 10);
+    let binding = |name: &str| json!({"lbvserver_service_binding": {"name": "v", "servicename": name}});
+    program.done("PUT", "lbvserver_service_binding", binding("s2"));
+    let unbind = program.owner("DELETE", "lbvserver_service_binding/v?args=servicename:s1", None);
+    assert_eq!(unbind.0, "HTTP/1.1 200 OK");
+    assert!(program.running().contains("bind lb vserver v s2\n"), "{}", program.running());
+    wait_for("the other worker to act on it", || client.get("/").text() == "s2");
+    drop(tracer);
+    waiting.into_iter().for_each(|mut client| assert_eq!(client.answer().text(), "s2"));
+    program.wait_at_rest();
+}
+
+fn metrics(program: &Program) -> String {
+    program.manage("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").text()
 }
 
 fn no_memory_for_a_client_leaves_it_waiting() {
