@@ -1,24 +1,19 @@
 //! Virtual servers for content switching, and what is bound to them.
 
 use super::vservers::{
-    bound_policy, bound_profile, check_backup, free_address, free_name, policy_to_bind, profile_to_bind,
+    address_with_port, bound_policy, bound_profile, checked_place, free_name, policy_to_bind, profile_to_bind,
 };
 use super::{Done, changed, made, name, needs_feature, only_one, text};
 use crate::command::Command;
 use crate::command::refusal::{Hint, Refusal};
 use crate::command::resolve::{exists, such};
 use crate::config::attribute::Resource;
-use crate::config::{Config, CsDomain, CsTarget, CsVserver, Features, Keyed};
+use crate::config::{Config, CsDomain, CsTarget, CsVserver, Features};
 
 pub(super) fn add_cs_vserver(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
     let vserver = made::<CsVserver>(command);
     free_name(config, "name", &vserver.name)?;
-    if vserver.ip.is_some() && vserver.port.is_none() {
-        return Err(Refusal::ArgumentMissing { argument: "port" });
-    }
-    if vserver.ip.is_none() && vserver.port.is_some() {
-        return Err(Refusal::ArgumentMissing { argument: "IPAddress" });
-    }
+    address_with_port(vserver.ip, command)?;
     let vserver = checked_cs_vserver(config, vserver)?;
     config.cs_vservers.insert(vserver);
     Ok(needs_feature(config, Features::CS))
@@ -44,15 +39,7 @@ pub(super) fn set_cs_vserver(config: &mut Config, command: &Command) -> Result<(
 
 /// A virtual server that may take its place in the configuration.
 pub(super) fn checked_cs_vserver(config: &Config, mut vserver: CsVserver) -> Result<CsVserver, Refusal> {
-    check_backup(config, &vserver.name, &vserver.backup_vserver)?;
-    if vserver.port.is_none_or(|port| port == 0) {
-        if vserver.ip.is_some_and(|ip| !ip.is_unspecified()) {
-            let needs = "a port other than 0";
-            return Err(Refusal::PrerequisiteMissing { argument: "IPAddress", needs });
-        }
-        vserver.ip = None;
-    }
-    free_address(config, &vserver.name, vserver.address_key())?;
+    vserver.ip = checked_place(config, &vserver, &vserver.backup_vserver, (vserver.ip, vserver.port))?;
     Ok(vserver)
 }
 

@@ -2,25 +2,20 @@
 
 use super::protocols::{check_method, go_together};
 use super::vservers::{
-    bound_policy, bound_profile, check_backup, free_address, free_name, policy_to_bind, profile_to_bind,
+    address_with_port, bound_policy, bound_profile, checked_place, free_name, policy_to_bind, profile_to_bind,
 };
 use super::{Done, changed, made, name, needs_feature, only_one, text};
 use crate::command::Command;
 use crate::command::refusal::Refusal;
 use crate::command::resolve::{exists, such, target};
 use crate::config::attribute::Value;
-use crate::config::{Bindable, Config, Features, Keyed, LbBinding, LbVserver};
+use crate::config::{Bindable, Config, Features, LbBinding, LbVserver};
 
 pub(super) fn add_lb_vserver(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
     let vserver = made::<LbVserver>(command);
     free_name(config, "name", &vserver.name)?;
-    if vserver.ip.is_some() && command.value("port").is_none() {
-        return Err(Refusal::ArgumentMissing { argument: "port" });
-    }
-    if vserver.ip.is_none() && command.value("port").is_some() {
-        return Err(Refusal::ArgumentMissing { argument: "IPAddress" });
-    }
-    let vserver = checked_vserver(config, vserver)?;
+    address_with_port(vserver.ip, command)?;
+    let vserver = checked_lb_vserver(config, vserver)?;
     config.lb_vservers.insert(vserver);
     Ok(needs_feature(config, Features::LB))
 }
@@ -28,7 +23,7 @@ pub(super) fn add_lb_vserver(config: &mut Config, command: &Command) -> Result<D
 /// `set lb vserver NAME [-weight WEIGHT SERVICE] ...`
 pub(super) fn set_lb_vserver(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     let changed = changed(such(&config.lb_vservers, "name", name(command))?, command);
-    let mut vserver = checked_vserver(config, changed)?;
+    let mut vserver = checked_lb_vserver(config, changed)?;
     match (command.value("weight"), text(command, "servicename")) {
         (None, _) => {}
         (Some(_), None) => return Err(Refusal::ArgumentMissing { argument: "serviceName" }),
@@ -46,17 +41,10 @@ pub(super) fn set_lb_vserver(config: &mut Config, command: &Command) -> Result<(
 }
 
 /// A virtual server that may take its place in the configuration.
-pub(super) fn checked_vserver(config: &Config, mut vserver: LbVserver) -> Result<LbVserver, Refusal> {
+pub(super) fn checked_lb_vserver(config: &Config, mut vserver: LbVserver) -> Result<LbVserver, Refusal> {
     check_method(&vserver)?;
-    check_backup(config, &vserver.name, &vserver.backup_vserver)?;
-    if vserver.port == 0 {
-        if vserver.ip.is_some_and(|ip| !ip.is_unspecified()) {
-            let needs = "a port other than 0";
-            return Err(Refusal::PrerequisiteMissing { argument: "IPAddress", needs });
-        }
-        vserver.ip = None;
-    }
-    free_address(config, &vserver.name, vserver.address_key())?;
+    let address = (vserver.ip, Some(vserver.port));
+    vserver.ip = checked_place(config, &vserver, &vserver.backup_vserver, address)?;
     Ok(vserver)
 }
 

@@ -4,7 +4,7 @@ use super::cs_vserver::checked_cs_vserver;
 use super::group::{MEMBER, for_members_alone, member_key};
 use super::ha_partner::is_local;
 use super::host::put_server;
-use super::lb_vserver::checked_vserver;
+use super::lb_vserver::checked_lb_vserver;
 use super::monitor::{changeable, check_monitor};
 use super::ssl_vserver::{put_ssl_vserver, ssl_vserver};
 use super::{made, name};
@@ -30,7 +30,7 @@ pub(super) fn unset(config: &mut Config, command: &Command) -> Result<(), Refusa
         Object::ServiceGroup => unset_service_group(config, command)?,
         Object::LbVserver => {
             let vserver = without(such(&config.lb_vservers, "name", name(command))?, command);
-            let vserver = checked_vserver(config, vserver)?;
+            let vserver = checked_lb_vserver(config, vserver)?;
             config.lb_vservers.insert(vserver);
         }
         Object::LbMonitor => {

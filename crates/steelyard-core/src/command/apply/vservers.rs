@@ -1,6 +1,6 @@
 //! What virtual servers of every kind have in common: names, addresses, backups, and the policies bound to them.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use super::{made, text};
 use crate::command::Command;
@@ -30,6 +30,34 @@ pub(super) fn free_address(
     match lb.or(cs).filter(|other| !other.eq_ignore_ascii_case(name)) {
         Some(other) => Err(Refusal::AddressInUse { argument: "IPAddress", vserver: other.to_owned() }),
         None => Ok(()),
+    }
+}
+
+/// `add` has an address and a port, or neither.
+pub(super) fn address_with_port(ip: Option<IpAddr>, command: &Command) -> Result<(), Refusal> {
+    match (ip.is_some(), command.value("port").is_some()) {
+        (true, false) => Err(Refusal::ArgumentMissing { argument: "port" }),
+        (false, true) => Err(Refusal::ArgumentMissing { argument: "IPAddress" }),
+        _ => Ok(()),
+    }
+}
+
+/// The address of a virtual server that may take its place in the configuration: none without a port, and none that
+/// another has.
+pub(super) fn checked_place<V: Keyed<Address = (Transport, u32, SocketAddr)>>(
+    config: &Config,
+    vserver: &V,
+    backup: &str,
+    (ip, port): (Option<IpAddr>, Option<u16>),
+) -> Result<Option<IpAddr>, Refusal> {
+    check_backup(config, vserver.name(), backup)?;
+    if port.is_some_and(|port| port != 0) {
+        free_address(config, vserver.name(), vserver.address_key())?;
+        return Ok(ip);
+    }
+    match ip.is_some_and(|ip| !ip.is_unspecified()) {
+        true => Err(Refusal::PrerequisiteMissing { argument: "IPAddress", needs: "a port other than 0" }),
+        false => Ok(None),
     }
 }
 
