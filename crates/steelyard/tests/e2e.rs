@@ -26,6 +26,7 @@
 //!   until the test releases them, `wait_for` a condition.
 //! - [`client`]: bytes as given (`send`), requests and strict answers (`get`, `request`, `answer`), half-close,
 //!   reset, and how a connection ends.
+//! - [`load`]: clients that ask all the while something else happens, with no request that fails.
 //! - [`network`]: hosts in network namespaces on one wire, for what loopback cannot show; a test runs any of the above
 //!   inside one.
 //! - [`explain`]: recorded decisions, each read once more by the documented rule.
@@ -120,6 +121,8 @@ mod lab;
 mod lifecycle;
 #[path = "e2e/limits.rs"]
 mod limits;
+#[path = "e2e/load.rs"]
+mod load;
 #[path = "e2e/management.rs"]
 mod management;
 #[path = "e2e/management_bad_input.rs"]

@@ -5,12 +5,12 @@ use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-use crate::client::{Client, page};
+use crate::client::page;
+use crate::load::Load;
 use crate::place::Place;
 use crate::program::Program;
 use crate::service::{TestService, wait_for};
@@ -288,48 +288,28 @@ fn no_request_fails_because_of_a_change() {
              bind lb vserver v s1\nbind lb vserver v s2\n"
         ),
     );
-    let (stop, address) = (AtomicBool::new(false), program.vserver());
-    let asked = std::thread::scope(|scope| {
-        let kept = scope.spawn(|| {
-            let (mut client, mut asked) = (Client::connect(address), 0);
-            while !stop.load(Ordering::Relaxed) {
-                assert_eq!(client.get("/").status(), 200);
-                asked += 1;
-            }
-            asked
-        });
-        let fresh = scope.spawn(|| {
-            let mut asked = 0;
-            while !stop.load(Ordering::Relaxed) {
-                assert!(page(address).starts_with('s'));
-                asked += 1;
-            }
-            asked
-        });
-        for round in 0..20 {
-            let binding = json!({"lbvserver_service_binding": {"name": "v", "servicename": "s2"}});
-            let methods = ["ROUNDROBIN", "LEASTRESPONSETIME", "LEASTCONNECTION", "LEASTBANDWIDTH"];
-            let method = json!({"lbvserver": {"name": "v", "lbmethod": methods[round % 4]}});
-            program.done("PUT", "lbvserver", method);
-            assert_eq!(
-                program.owner("DELETE", "lbvserver_service_binding/v?args=servicename:s2", None).0,
-                "HTTP/1.1 200 OK"
-            );
-            program.done("PUT", "lbvserver_service_binding", binding);
-            let disable = json!({"service": {"name": "s2", "delay": 1, "graceful": "YES"}});
-            program.done("POST", "service?action=disable", disable);
-            program.done("POST", "service?action=enable", json!({"service": {"name": "s2"}}));
-            let other =
-                json!({"lbvserver": {"name": "other", "servicetype": "HTTP", "ipv46": ip, "port": 8001}});
-            program.done("POST", "lbvserver", other);
-            assert_eq!(program.owner("DELETE", "lbvserver/other", None).0, "HTTP/1.1 200 OK");
-        }
-        stop.store(true, Ordering::Relaxed);
-        (kept.join().unwrap(), fresh.join().unwrap())
-    });
-    assert!(asked.0 > 0 && asked.1 > 0);
+    let load = Load::on(program.vserver());
+    for round in 0..20 {
+        let binding = json!({"lbvserver_service_binding": {"name": "v", "servicename": "s2"}});
+        let methods = ["ROUNDROBIN", "LEASTRESPONSETIME", "LEASTCONNECTION", "LEASTBANDWIDTH"];
+        let method = json!({"lbvserver": {"name": "v", "lbmethod": methods[round % 4]}});
+        program.done("PUT", "lbvserver", method);
+        assert_eq!(
+            program.owner("DELETE", "lbvserver_service_binding/v?args=servicename:s2", None).0,
+            "HTTP/1.1 200 OK"
+        );
+        program.done("PUT", "lbvserver_service_binding", binding);
+        let disable = json!({"service": {"name": "s2", "delay": 1, "graceful": "YES"}});
+        program.done("POST", "service?action=disable", disable);
+        program.done("POST", "service?action=enable", json!({"service": {"name": "s2"}}));
+        let other = json!({"lbvserver": {"name": "other", "servicetype": "HTTP", "ipv46": ip, "port": 8001}});
+        program.done("POST", "lbvserver", other);
+        assert_eq!(program.owner("DELETE", "lbvserver/other", None).0, "HTTP/1.1 200 OK");
+    }
+    let asked = load.end();
+    assert!(asked.kept > 0 && asked.fresh > 0);
     program.wait_at_rest();
-    assert!(program.counter("tothits") >= asked.0 + asked.1, "counters survive changes");
+    assert!(program.counter("tothits") >= asked.kept + asked.fresh, "counters survive changes");
 }
 
 fn writers_at_the_same_time_lose_nothing() {

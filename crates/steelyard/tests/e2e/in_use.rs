@@ -1,11 +1,10 @@
 //! What is in use is renamed, removed and read again: no request fails because of it, and counters go on.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use libtest_mimic::Trial;
 use serde_json::json;
 
 use crate::client::{Client, page, request};
+use crate::load::Load;
 use crate::place::Place;
 use crate::program::{Program, config};
 use crate::service::{Gate, TestService, wait_for};
@@ -24,51 +23,37 @@ fn no_request_fails_because_of_a_rename_a_removal_or_a_reload() {
     let services = [1, 2, 3].map(|n| TestService::named(place.service(n), &format!("s{n}")));
     let file = config(&place, "ROUNDROBIN", &[place.service(1), place.service(2)]);
     let program = Program::start_with(&place, &file);
-    let (stop, address, ip) = (AtomicBool::new(false), program.vserver(), place.ip());
+    let ip = place.ip();
     let rename = |resource: &str, name: &str, new: &str| {
         let body = json!({resource: {"name": name, "newname": new}});
         program.done("POST", &format!("{resource}?action=rename"), body);
     };
-    let asked = std::thread::scope(|scope| {
-        let kept = scope.spawn(|| {
-            let (mut client, mut asked) = (Client::connect(address), 0);
-            while !stop.load(Ordering::Relaxed) {
-                assert_eq!(client.get("/").status(), 200);
-                asked += 1;
-            }
-            asked
-        });
-        let fresh = scope.spawn(|| {
-            let mut asked = 0;
-            while !stop.load(Ordering::Relaxed) {
-                assert!(page(address).starts_with('s'));
-                asked += 1;
-            }
-            asked
-        });
-        for round in 0..10 {
-            rename("lbvserver", "v", "other name");
-            rename("service", "s2", "t2");
-            let methods = ["LEASTCONNECTION", "LEASTRESPONSETIME"];
-            let method = json!({"name": "other name", "lbmethod": methods[round % 2]});
-            program.done("PUT", "lbvserver", json!({"lbvserver": method}));
-            rename("service", "t2", "s2");
-            rename("lbvserver", "other name", "v");
-            let third =
-                json!({"name": "s3", "ip": ip, "servicetype": "HTTP", "port": 8103, "healthmonitor": "NO"});
-            program.done("POST", "service", json!({"service": third}));
-            let binding = json!({"name": "v", "servicename": "s3"});
-            program.done("PUT", "lbvserver_service_binding", json!({"lbvserver_service_binding": binding}));
-            wait_for("the third to be used", || program.service("s3", "totalrequests") > 0);
-            assert_eq!(program.owner("DELETE", "service/s3", None).0, "HTTP/1.1 200 OK");
-            program.reload(&file);
-            assert!(program.reload(&file).ends_with(": nothing changed"));
-        }
-        stop.store(true, Ordering::Relaxed);
-        kept.join().unwrap() + fresh.join().unwrap()
-    });
+    let load = Load::on(program.vserver());
+    for round in 0..10 {
+        rename("lbvserver", "v", "other name");
+        rename("service", "s2", "t2");
+        let methods = ["LEASTCONNECTION", "LEASTRESPONSETIME"];
+        let method = json!({"name": "other name", "lbmethod": methods[round % 2]});
+        program.done("PUT", "lbvserver", json!({"lbvserver": method}));
+        rename("service", "t2", "s2");
+        rename("lbvserver", "other name", "v");
+        let third =
+            json!({"name": "s3", "ip": ip, "servicetype": "HTTP", "port": 8103, "healthmonitor": "NO"});
+        program.done("POST", "service", json!({"service": third}));
+        let binding = json!({"name": "v", "servicename": "s3"});
+        program.done("PUT", "lbvserver_service_binding", json!({"lbvserver_service_binding": binding}));
+        wait_for("the third to be used", || program.service("s3", "totalrequests") > 0);
+        assert_eq!(program.owner("DELETE", "service/s3", None).0, "HTTP/1.1 200 OK");
+        program.reload(&file);
+        assert!(program.reload(&file).ends_with(": nothing changed"));
+    }
+    let asked = load.end();
     program.wait_at_rest();
-    assert_eq!(program.counter("tothits"), asked, "what was counted before is still known");
+    assert_eq!(
+        program.counter("tothits"),
+        asked.kept + asked.fresh,
+        "what was counted before is still known"
+    );
     assert_eq!(program.service("s1", "totalrequests"), services[0].begun() as u64);
     // What begins in the moment of a rename may count under the old name.
     assert!(2 * program.service("s2", "totalrequests") > services[1].begun() as u64);
