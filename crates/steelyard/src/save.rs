@@ -23,9 +23,11 @@ pub struct Files {
     ns_conf: PathBuf,
 }
 
-/// Whether a save wrote anything.
+/// What a save came to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Saved {
+    /// There is no file to save to.
+    Nowhere,
     /// The files are new.
     Written,
     /// The files held that configuration already.

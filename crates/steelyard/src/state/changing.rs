@@ -11,7 +11,7 @@ use crate::auth::Auth;
 use crate::fault::Fault;
 use crate::read::Loaded;
 use crate::run::OnFailure;
-use crate::save::{NotSaved, Version};
+use crate::save::{NotSaved, Saved, Version};
 
 impl State {
     /// Who may log in and change things.
@@ -89,21 +89,20 @@ impl State {
         reading.await.map_err(|_| Fault::Reading)?
     }
 
-    /// Writes the running configuration to its files; returns when it would survive a power cut. `None` where
-    /// there is none to save to.
+    /// Writes the running configuration to its files; returns when it would survive a power cut.
     ///
     /// # Errors
     /// [`NotSaved`]: what was saved before is as it was.
-    pub async fn save(&self) -> Result<Option<()>, NotSaved> {
+    pub async fn save(&self) -> Result<Saved, NotSaved> {
         let _turn = self.saving.lock().await;
-        let Some(source) = &self.source else { return Ok(None) };
+        let Some(source) = &self.source else { return Ok(Saved::Nowhere) };
         let config = self.running.borrow().config.clone();
         let (files, path) = (source.files(), source.path.clone());
         let printed = command::print(&config);
         let writing = tokio::task::spawn_blocking(move || files.save(&printed));
-        writing.await.unwrap_or_else(|error| Err(NotSaved::stopped(&path, error)))?;
+        let saved = writing.await.unwrap_or_else(|error| Err(NotSaved::stopped(&path, error)))?;
         self.saved.replace(config);
-        Ok(Some(()))
+        Ok(saved)
     }
 
     /// The files hold what runs: it was just read from them.

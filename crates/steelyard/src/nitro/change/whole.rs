@@ -15,7 +15,7 @@ use crate::nitro::reply::Reply;
 use crate::nitro::row::Row;
 use crate::nitro::session::permitted;
 use crate::report::Report;
-use crate::save::Version;
+use crate::save::{Saved, Version};
 use crate::state::State;
 
 pub async fn save(asked: &Asked<'_>, state: &State) -> Reply {
@@ -25,14 +25,14 @@ pub async fn save(asked: &Asked<'_>, state: &State) -> Reply {
     }
     let saved = state.save().await;
     let result = match &saved {
-        Ok(Some(())) => DONE.to_owned(),
-        Ok(None) => "nothing is saved here".to_owned(),
+        Ok(Saved::Written | Saved::Already) => DONE.to_owned(),
+        Ok(Saved::Nowhere) => "nothing is saved here".to_owned(),
         Err(not_saved) => not_saved.to_string(),
     };
     state.auth().note(asked.who, COMMAND, result);
     match saved {
-        Ok(Some(_)) => Reply::done(),
-        Ok(None) => {
+        Ok(Saved::Written | Saved::Already) => Reply::done(),
+        Ok(Saved::Nowhere) => {
             Reply::error(StatusCode::FORBIDDEN, 257, "Operation not permitted [nothing is saved here]")
         }
         Err(not_saved) => {
