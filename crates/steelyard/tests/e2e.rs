@@ -137,7 +137,7 @@ mod metrics;
 mod monitors;
 #[path = "e2e/network.rs"]
 mod network;
-#[path = "e2e/one_schema.rs"]
+#[path = "e2e/one_schema/mod.rs"]
 mod one_schema;
 #[path = "e2e/owner.rs"]
 mod owner;
