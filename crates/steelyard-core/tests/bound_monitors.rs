@@ -2,14 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use steelyard_core::command::read;
-use steelyard_core::config::secret::Unseal;
+use steelyard_core::config::secret::{Plain, Unseal};
 use steelyard_core::monitor::bound::Bound;
 
 struct NoKey;
 
 impl Unseal for NoKey {
-    fn opens(&self, _: &str, _: &str) -> bool {
-        false
+    fn open(&self, _: &str, _: &str) -> Option<Plain> {
+        None
     }
 }
 

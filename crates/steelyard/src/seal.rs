@@ -15,7 +15,7 @@ use aws_lc_rs::{hmac, rand};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use steelyard_core::command::{CannotSeal, Seal};
-use steelyard_core::config::secret::{PASSWORD_OF, Unseal};
+use steelyard_core::config::secret::{PASSWORD_OF, Plain, Unseal};
 use zeroize::Zeroizing;
 
 use crate::auth::hash::Passwords;
@@ -90,8 +90,9 @@ impl Seal for Keeper {
 }
 
 impl Unseal for Keeper {
-    fn opens(&self, sealed: &str, purpose: &str) -> bool {
-        self.why_shut(sealed, purpose).is_none()
+    fn open(&self, sealed: &str, purpose: &str) -> Option<Plain> {
+        let key = self.inner.existing_key().ok().flatten()?;
+        Some(Plain::new(key.open(sealed, purpose)?.to_string()))
     }
 }
 

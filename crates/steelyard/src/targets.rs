@@ -1,21 +1,18 @@
 //! What the prober is to watch: every service and group member of a configuration with the monitors bound to it.
 //!
-//! Owns the step from a configured monitor to a probe; which of those that are bound can be run, the core says.
+//! Which of the bound monitors can be run, and what each asks, the core says.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use steelyard_core::config::departure::{Departure, Departures};
 use steelyard_core::config::secret::Unseal;
-use steelyard_core::config::{Config, LbMonitor, MonitorBinding, MonitorType};
+use steelyard_core::config::{Config, LbMonitor, MonitorBinding};
+use steelyard_core::monitor::Spec;
 use steelyard_core::monitor::bound::{Bound, Unknown};
-use steelyard_core::monitor::health::Timing;
-use steelyard_core::monitor::http::Check;
+use steelyard_core::monitor::configured::Specs;
 use steelyard_core::monitor::schedule::{Target, Watched};
-use steelyard_core::monitor::{Kind, Sense, Spec};
 use steelyard_core::service::Service;
 use steelyard_core::snapshot::{Snapshot, member_name};
-use steelyard_core::time::MILLISECOND_US;
 
 /// Every service and group member and the monitors that watch it; `departures` says how what is disabled leaves.
 pub fn targets(
@@ -24,14 +21,14 @@ pub fn targets(
     snapshot: &Snapshot,
     key: &dyn Unseal,
 ) -> Vec<Target> {
-    let mut kinds = BTreeMap::new();
+    let mut specs = Specs::new(key);
     let mut targets = Vec::new();
     let server_enabled = |name: &str| config.servers.find(name).is_some_and(|s| s.enabled);
     for service in config.services.iter() {
         let Some(live) = snapshot.service(&service.name) else { continue };
         let enabled = service.enabled && server_enabled(&service.server);
         let bound = Bound::of(config, &service.monitors, key);
-        let monitors = monitors(bound, service.monitor_threshold, &mut kinds);
+        let monitors = monitors(bound, service.monitor_threshold, &mut specs);
         targets.push(monitors.target(
             live,
             watched(enabled, service.health_monitor, || departures.of_service(service, config)),
@@ -39,7 +36,7 @@ pub fn targets(
     }
     for group in config.service_groups.iter() {
         let bound = Bound::of(config, &group.monitors, key);
-        let monitors = monitors(bound, group.monitor_threshold, &mut kinds);
+        let monitors = monitors(bound, group.monitor_threshold, &mut specs);
         for member in &group.members {
             let name = member_name(&group.name, &member.server, member.port);
             let Some(live) = snapshot.service(&name) else { continue };
@@ -60,11 +57,10 @@ struct Monitors {
     threshold: u32,
 }
 
-fn monitors(bound: Bound<'_>, threshold: u32, kinds: &mut BTreeMap<String, Kind>) -> Monitors {
+fn monitors(bound: Bound<'_>, threshold: u32, specs: &mut Specs<'_>) -> Monitors {
     let threshold = bound.threshold(threshold);
     let spec = |(monitor, binding): (&LbMonitor, MonitorBinding)| {
-        let kind = kinds.entry(monitor.name.to_ascii_lowercase()).or_insert_with(|| kind(monitor)).clone();
-        (Arc::new(spec(monitor, kind, binding.enabled)), binding.weight)
+        (specs.of(monitor, binding.enabled), binding.weight)
     };
     Monitors { run: bound.run.into_iter().map(spec).collect(), unknown: bound.unknown.into(), threshold }
 }
@@ -88,38 +84,5 @@ fn watched(enabled: bool, probed: bool, departure: impl FnOnce() -> Option<Depar
         }
         (true, false) => Watched::TakenAsUp,
         (true, true) => Watched::Probed,
-    }
-}
-
-fn kind(monitor: &LbMonitor) -> Kind {
-    match monitor.kind {
-        MonitorType::Tcp | MonitorType::NotCarried(_) => Kind::Tcp,
-        MonitorType::Http => Kind::Http(Arc::new(Check::new(
-            &monitor.http_request,
-            &monitor.custom_headers,
-            &monitor.resp_codes,
-        ))),
-    }
-}
-
-fn spec(monitor: &LbMonitor, kind: Kind, bound_enabled: bool) -> Spec {
-    let small = |n: u32| u8::try_from(n).unwrap_or(u8::MAX);
-    let us = |ms: u32| u64::from(ms) * MILLISECOND_US;
-    Spec {
-        name: monitor.name.as_str().into(),
-        kind,
-        timing: Timing {
-            interval_us: us(monitor.interval.ms()),
-            response_timeout_us: us(monitor.resptimeout.ms()),
-            retries: small(monitor.retries),
-            failure_retries: small(monitor.failure_retries),
-            success_retries: small(monitor.success_retries),
-            down_time_us: us(monitor.down_time.ms()),
-        },
-        learns_response_time: monitor.lrtm == Some(true),
-        sense: if monitor.reverse { Sense::Reverse } else { Sense::Direct },
-        destination_ip: monitor.dest_ip,
-        destination_port: monitor.dest_port,
-        enabled: monitor.enabled && bound_enabled,
     }
 }

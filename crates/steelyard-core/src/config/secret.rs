@@ -86,8 +86,13 @@ impl fmt::Debug for Plain {
 
 /// Who has the key to sealed secrets.
 pub trait Unseal {
-    /// Can `sealed` be opened for this purpose?
-    fn opens(&self, sealed: &str, purpose: &str) -> bool;
+    /// What was sealed for this purpose; `None` if that cannot be opened.
+    fn open(&self, sealed: &str, purpose: &str) -> Option<Plain>;
+
+    /// Can it be opened?
+    fn opens(&self, sealed: &str, purpose: &str) -> bool {
+        self.open(sealed, purpose).is_some()
+    }
 }
 
 /// What a secret is for, which is sealed with it: an option of a kind of object. Not of one object, which may be renamed.

@@ -4,14 +4,18 @@
 //! service UP is `health`'s business, when to probe is `schedule`'s. Rules: `spec/methods.md` 4.
 
 pub mod bound;
+pub mod configured;
+mod escape;
+mod finding;
 pub mod health;
 pub mod http;
+mod http_message;
 pub mod schedule;
 pub mod tcp;
 
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
+pub use self::finding::{Finding, ProbeResult, Verdict};
 use crate::sync::Arc;
 use crate::time::Time;
 
@@ -77,22 +81,32 @@ impl Spec {
     }
 }
 
-/// One probe over a stream connection, from connect to verdict. Who drives it opens the connection, hands over
-/// bytes both ways, and ends it at the response timeout.
-pub trait Probe: Send {
-    /// The connection is up.
-    fn connected(&mut self, now: Time) -> Step;
+/// What a probe goes over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Channel {
+    /// A TCP connection; through TLS if the monitor is secure.
+    Stream,
+    /// UDP: each `Step::Send` is a datagram, each `received` has one.
+    Datagram,
+}
 
-    /// The connection could not be had.
-    fn connect_failed(&mut self, why: ConnectFault) -> ProbeResult {
-        match why {
-            ConnectFault::Refused => ProbeResult::failure(Finding::Refused),
-            ConnectFault::Unreachable => ProbeResult::failure(Finding::Unreachable),
-            ConnectFault::Local(what) => ProbeResult::unjudged(Finding::Local(what)),
-        }
+/// One probe, from opening its channel to its verdict. Who drives it opens the channel, hands over bytes both ways,
+/// and ends it at the response timeout.
+pub trait Probe: Send {
+    /// What it goes over to begin with.
+    fn channel(&self) -> Channel {
+        Channel::Stream
     }
 
-    /// The last byte of the request was handed to the socket.
+    /// The channel is open: connected and, where the monitor is secure, the TLS handshake done.
+    fn opened(&mut self, now: Time) -> Step;
+
+    /// The channel could not be opened, or an error came back on a datagram.
+    fn failed(&mut self, why: Fault) -> ProbeResult {
+        why.result()
+    }
+
+    /// The last byte of what was to be sent was handed to the socket.
     fn sent(&mut self, _now: Time) {}
 
     /// Bytes arrived.
@@ -118,121 +132,39 @@ pub enum Step {
     Send(Vec<u8>),
     /// Read on.
     Wait,
-    /// Finished: close the connection.
+    /// Leave this channel, open another and call `opened` again.
+    Reopen(Channel),
+    /// Finished: close the channel.
     Done(ProbeResult),
 }
 
-/// Why a connection could not be had.
+/// Why a channel could not be had, or is of no use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ConnectFault {
-    /// RST in answer to SYN.
+pub enum Fault {
+    /// RST in answer to SYN, or ICMP's "port unreachable".
     Refused,
-    /// No route, or an ICMP error.
+    /// No route, or another ICMP error.
     Unreachable,
     /// Our own inability; says nothing about the service.
     Local(&'static str),
 }
 
+impl Fault {
+    /// What it means to a probe that has no use for it.
+    fn result(self) -> ProbeResult {
+        match self {
+            Fault::Refused => ProbeResult::failure(Finding::Refused),
+            Fault::Unreachable => ProbeResult::failure(Finding::Unreachable),
+            Fault::Local(what) => ProbeResult::unjudged(Finding::Local(what)),
+        }
+    }
+}
+
 /// Where a timeout struck.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// Before the connection was up.
+    /// Before the channel was open.
     Connect,
     /// While the answer was awaited.
     Response,
-}
-
-/// How a probe ended.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ProbeResult {
-    /// What it means for the service.
-    pub verdict: Verdict,
-    /// What was seen.
-    pub finding: Finding,
-    /// Response time by the monitor's own protocol in microseconds (`spec/methods.md` 4.3), with a success only.
-    pub response_us: Option<u64>,
-}
-
-/// What a probe says about the service.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
-    /// It works.
-    Success,
-    /// It does not.
-    Failure,
-    /// Nothing: the probe could not be made.
-    Unjudged,
-}
-
-/// What a probe saw. Its text is the monitor's "Last response".
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Finding {
-    /// SYN+ACK came.
-    Connected,
-    /// RST came instead of SYN+ACK.
-    Refused,
-    /// No way to the address.
-    Unreachable,
-    /// An HTTP status.
-    Status(u16),
-    /// Not HTTP; says what is wrong.
-    Malformed(&'static str),
-    /// Closed before a whole answer.
-    ClosedEarly,
-    /// Response timeout.
-    TimedOut(Stage),
-    /// This host could not probe; says why.
-    Local(&'static str),
-}
-
-impl ProbeResult {
-    fn success(finding: Finding, response_us: Option<u64>) -> ProbeResult {
-        ProbeResult { verdict: Verdict::Success, finding, response_us }
-    }
-
-    fn failure(finding: Finding) -> ProbeResult {
-        ProbeResult { verdict: Verdict::Failure, finding, response_us: None }
-    }
-
-    /// The probe could not be made.
-    pub fn unjudged(finding: Finding) -> ProbeResult {
-        ProbeResult { verdict: Verdict::Unjudged, finding, response_us: None }
-    }
-
-    /// The result of an answer that could be judged: `good` in the direct sense.
-    fn judged(good: bool, sense: Sense, finding: Finding, response_us: u64) -> ProbeResult {
-        match (good, sense) {
-            (true, Sense::Direct) => ProbeResult::success(finding, Some(response_us)),
-            (false, Sense::Reverse) => ProbeResult::success(finding, None),
-            _ => ProbeResult::failure(finding),
-        }
-    }
-}
-
-impl fmt::Display for ProbeResult {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.verdict {
-            Verdict::Success => write!(f, "Success - {}.", self.finding),
-            Verdict::Failure => write!(f, "Failure - {}.", self.finding),
-            Verdict::Unjudged => write!(f, "Unknown - {}.", self.finding),
-        }
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Finding::Connected => f.write_str("TCP syn+ack received"),
-            Finding::Refused => f.write_str("TCP syn sent, reset received"),
-            Finding::Unreachable => f.write_str("destination unreachable"),
-            Finding::Status(code) => write!(f, "HTTP response code {code} received"),
-            Finding::Malformed(what) => write!(f, "invalid HTTP response: {what}"),
-            Finding::ClosedEarly => f.write_str("connection closed before a complete response"),
-            Finding::TimedOut(Stage::Connect) => {
-                f.write_str("time out during TCP connection establishment stage")
-            }
-            Finding::TimedOut(Stage::Response) => f.write_str("time out while waiting for the response"),
-            Finding::Local(what) => write!(f, "cannot probe from this host: {what}"),
-        }
-    }
 }

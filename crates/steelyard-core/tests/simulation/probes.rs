@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use steelyard_core::config::Config;
 use steelyard_core::config::departure::Departures;
-use steelyard_core::config::secret::Unseal;
+use steelyard_core::config::secret::{Plain, Unseal};
 use steelyard_core::monitor::schedule::{ProbeKey, Schedule};
-use steelyard_core::monitor::{ConnectFault, Probe, ProbeResult, Spec, Stage, Step, Verdict};
+use steelyard_core::monitor::{Fault, Probe, ProbeResult, Spec, Stage, Step, Verdict};
 use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::Time;
 
@@ -89,9 +89,9 @@ impl Probes {
         let step = match what {
             What::Connected => {
                 running.connected = true;
-                running.probe.connected(now)
+                running.probe.opened(now)
             }
-            What::Refused => Step::Done(running.probe.connect_failed(ConnectFault::Refused)),
+            What::Refused => Step::Done(running.probe.failed(Fault::Refused)),
             What::Readable => match shared.net.read(running.flow, Side::Opener, 4_096) {
                 Read::Data(bytes) => {
                     shared.net.schedule.after(1, Event::Read(running.flow, Side::Opener));
@@ -103,7 +103,7 @@ impl Probes {
             What::Accepted | What::Drained => Step::Wait,
         };
         match step {
-            Step::Wait => {}
+            Step::Wait | Step::Reopen(_) => {}
             Step::Done(result) => self.finish(id, result, services, shared),
             Step::Send(bytes) => {
                 running.probe.sent(now);
@@ -150,7 +150,7 @@ impl Probes {
 struct NoKey;
 
 impl Unseal for NoKey {
-    fn opens(&self, _sealed: &str, _purpose: &str) -> bool {
-        false
+    fn open(&self, _sealed: &str, _purpose: &str) -> Option<Plain> {
+        None
     }
 }

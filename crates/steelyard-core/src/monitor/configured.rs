@@ -1,0 +1,65 @@
+//! From a configured monitor to what its probes need.
+
+use std::collections::BTreeMap;
+
+use super::health::Timing;
+use super::http::Check;
+use super::{Kind, Sense, Spec};
+use crate::config::secret::Unseal;
+use crate::config::{LbMonitor, MonitorType};
+use crate::sync::Arc;
+use crate::time::MILLISECOND_US;
+
+/// Makes specs of monitors; what monitors ask is made once and shared by all that they are bound to.
+pub struct Specs<'k> {
+    /// What each monitor asks, by its name in small letters.
+    kinds: BTreeMap<String, Kind>,
+    _key: &'k dyn Unseal,
+}
+
+impl<'k> Specs<'k> {
+    /// `key` opens what is sealed.
+    pub fn new(key: &'k dyn Unseal) -> Specs<'k> {
+        Specs { kinds: BTreeMap::new(), _key: key }
+    }
+
+    /// A monitor that can be run ([`super::bound::cannot_run`]), as it is bound: `enabled` there or not.
+    pub fn of(&mut self, monitor: &LbMonitor, enabled: bool) -> Arc<Spec> {
+        let name = monitor.name.to_ascii_lowercase();
+        let kind = self.kinds.entry(name).or_insert_with(|| kind(monitor)).clone();
+        Arc::new(Spec {
+            name: monitor.name.as_str().into(),
+            kind,
+            timing: timing(monitor),
+            learns_response_time: monitor.lrtm == Some(true),
+            sense: if monitor.reverse { Sense::Reverse } else { Sense::Direct },
+            destination_ip: monitor.dest_ip,
+            destination_port: monitor.dest_port,
+            enabled: monitor.enabled && enabled,
+        })
+    }
+}
+
+fn kind(monitor: &LbMonitor) -> Kind {
+    match monitor.kind {
+        MonitorType::Tcp | MonitorType::NotCarried(_) => Kind::Tcp,
+        MonitorType::Http => Kind::Http(Arc::new(Check::new(
+            &monitor.http_request,
+            &monitor.custom_headers,
+            &monitor.resp_codes,
+        ))),
+    }
+}
+
+fn timing(monitor: &LbMonitor) -> Timing {
+    let small = |n: u32| u8::try_from(n).unwrap_or(u8::MAX);
+    let us = |ms: u32| u64::from(ms) * MILLISECOND_US;
+    Timing {
+        interval_us: us(monitor.interval.ms()),
+        response_timeout_us: us(monitor.resptimeout.ms()),
+        retries: small(monitor.retries),
+        failure_retries: small(monitor.failure_retries),
+        success_retries: small(monitor.success_retries),
+        down_time_us: us(monitor.down_time.ms()),
+    }
+}

@@ -1,0 +1,100 @@
+//! What a probe found, and what that means for the service. A finding's text is the monitor's "Last response".
+
+use std::fmt;
+
+use super::{Sense, Stage};
+
+/// How a probe ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProbeResult {
+    /// What it means for the service.
+    pub verdict: Verdict,
+    /// What was seen.
+    pub finding: Finding,
+    /// Response time by the monitor's own protocol in microseconds (`spec/methods.md` 4.3), with a success only.
+    pub response_us: Option<u64>,
+}
+
+/// What a probe says about the service.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It works.
+    Success,
+    /// It does not.
+    Failure,
+    /// Nothing: the probe could not be made.
+    Unjudged,
+}
+
+/// What a probe saw. Its text is the monitor's "Last response".
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Finding {
+    /// SYN+ACK came.
+    Connected,
+    /// RST came instead of SYN+ACK.
+    Refused,
+    /// No way to the address.
+    Unreachable,
+    /// An HTTP status.
+    Status(u16),
+    /// Not HTTP; says what is wrong.
+    Malformed(&'static str),
+    /// Closed before a whole answer.
+    ClosedEarly,
+    /// Response timeout.
+    TimedOut(Stage),
+    /// This host could not probe; says why.
+    Local(&'static str),
+}
+
+impl ProbeResult {
+    pub(super) fn success(finding: Finding, response_us: Option<u64>) -> ProbeResult {
+        ProbeResult { verdict: Verdict::Success, finding, response_us }
+    }
+
+    pub(super) fn failure(finding: Finding) -> ProbeResult {
+        ProbeResult { verdict: Verdict::Failure, finding, response_us: None }
+    }
+
+    /// The probe could not be made.
+    pub fn unjudged(finding: Finding) -> ProbeResult {
+        ProbeResult { verdict: Verdict::Unjudged, finding, response_us: None }
+    }
+
+    /// The result of an answer that could be judged: `good` in the direct sense.
+    pub(super) fn judged(good: bool, sense: Sense, finding: Finding, response_us: u64) -> ProbeResult {
+        match (good, sense) {
+            (true, Sense::Direct) => ProbeResult::success(finding, Some(response_us)),
+            (false, Sense::Reverse) => ProbeResult::success(finding, None),
+            _ => ProbeResult::failure(finding),
+        }
+    }
+}
+
+impl fmt::Display for ProbeResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.verdict {
+            Verdict::Success => write!(f, "Success - {}.", self.finding),
+            Verdict::Failure => write!(f, "Failure - {}.", self.finding),
+            Verdict::Unjudged => write!(f, "Unknown - {}.", self.finding),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Finding::Connected => f.write_str("TCP syn+ack received"),
+            Finding::Refused => f.write_str("TCP syn sent, reset received"),
+            Finding::Unreachable => f.write_str("destination unreachable"),
+            Finding::Status(code) => write!(f, "HTTP response code {code} received"),
+            Finding::Malformed(what) => write!(f, "invalid HTTP response: {what}"),
+            Finding::ClosedEarly => f.write_str("connection closed before a complete response"),
+            Finding::TimedOut(Stage::Connect) => {
+                f.write_str("time out during TCP connection establishment stage")
+            }
+            Finding::TimedOut(Stage::Response) => f.write_str("time out while waiting for the response"),
+            Finding::Local(what) => write!(f, "cannot probe from this host: {what}"),
+        }
+    }
+}

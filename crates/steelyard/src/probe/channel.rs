@@ -1,0 +1,55 @@
+//! The channels that probes go over, each opened, used to its end and closed.
+//!
+//! Owns what every kind of channel has in common: the time until which a probe may take, and whose fault it is that a
+//! channel cannot be had. What this host lacks must not take a service down.
+
+use std::io::{self, ErrorKind};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use steelyard_core::monitor::schedule::Due;
+use steelyard_core::monitor::{Channel, Fault, Probe, ProbeResult};
+use tokio::time::Instant;
+
+use super::stream::Open;
+use super::{datagram, stream};
+use crate::worker::Clock;
+
+/// How the use of one channel ended.
+pub enum End {
+    /// The probe has its result.
+    Result(ProbeResult),
+    /// The probe goes on over another channel.
+    Reopen(Channel),
+}
+
+/// Runs one probe to its result. A stream comes back when an answer may still be under way on it.
+pub async fn carry_out(probe: &mut dyn Probe, due: &Due, clock: Clock) -> (ProbeResult, Option<Open>) {
+    let deadline = Instant::now() + Duration::from_micros(due.spec.timing.response_timeout_us);
+    let mut channel = probe.channel();
+    loop {
+        let (end, open) = match channel {
+            Channel::Stream => stream::use_one(probe, due, deadline, clock).await,
+            Channel::Datagram => (datagram::use_one(probe, due, deadline, clock).await, None),
+        };
+        match end {
+            End::Result(result) => return (result, open),
+            // What it leaves is closed at once: nothing more is expected on it.
+            End::Reopen(other) => channel = other,
+        }
+    }
+}
+
+/// Whose fault is it?
+pub fn classify(error: &io::Error) -> Fault {
+    match Errno::from_io_error(error) {
+        Some(Errno::MFILE | Errno::NFILE) => Fault::Local("no file descriptor left"),
+        Some(Errno::ADDRNOTAVAIL) => Fault::Local("no local address or port left"),
+        Some(Errno::NOBUFS | Errno::NOMEM | Errno::AGAIN) => Fault::Local("no memory for a socket"),
+        Some(Errno::ACCESS | Errno::PERM) => Fault::Local("forbidden by this host"),
+        Some(Errno::AFNOSUPPORT) => Fault::Local("this host has no such address family"),
+        _ if error.kind() == ErrorKind::ConnectionRefused => Fault::Refused,
+        _ if error.kind() == ErrorKind::ConnectionReset => Fault::Refused,
+        _ => Fault::Unreachable,
+    }
+}

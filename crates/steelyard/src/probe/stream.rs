@@ -1,0 +1,120 @@
+//! Probes over TCP connections.
+//!
+//! The hard question is where the clock stands: it is read before the write that hands over the last byte of a request and
+//! after the read that brings an answer, so that a pause of this thread never makes a service look faster than it is.
+
+use std::io;
+use std::net::IpAddr;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use steelyard_core::monitor::schedule::Due;
+use steelyard_core::monitor::{Fault, Probe, Stage, Step};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::channel::{End, classify};
+use crate::worker::{Clock, leave_from};
+
+/// A connection on which an answer may still be under way.
+pub struct Open(TcpStream);
+
+/// Uses one connection to the end.
+pub async fn use_one(
+    probe: &mut dyn Probe,
+    due: &Due,
+    deadline: Instant,
+    clock: Clock,
+) -> (End, Option<Open>) {
+    let mut stream = match timeout_at(deadline, connect(due.to, due.from)).await {
+        Ok(Ok(stream)) => stream,
+        Ok(Err(why)) => return (End::Result(probe.failed(why)), None),
+        Err(_) => return (End::Result(probe.timed_out(Stage::Connect)), None),
+    };
+    let first = match probe.opened(clock.now()) {
+        Step::Done(result) => return (End::Result(result), None),
+        step => step,
+    };
+    let end = match timeout_at(deadline, converse(probe, first, &mut stream, clock)).await {
+        Ok(end) => end,
+        Err(_) => End::Result(probe.timed_out(Stage::Response)),
+    };
+    (end, Some(Open(stream)))
+}
+
+async fn connect(to: SocketAddr, from: Option<IpAddr>) -> Result<TcpStream, Fault> {
+    let stream = connect_from(to, from).await.map_err(|error| classify(&error))?;
+    // On one host a connect to a closed port in the ephemeral range can meet itself.
+    if stream.local_addr().is_ok_and(|local| local == to) {
+        return Err(Fault::Refused);
+    }
+    Ok(stream)
+}
+
+async fn connect_from(to: SocketAddr, from: Option<IpAddr>) -> io::Result<TcpStream> {
+    let socket = if to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    if let Some(from) = from {
+        leave_from(&socket, from)?;
+    }
+    socket.connect(to).await
+}
+
+async fn converse(probe: &mut dyn Probe, first: Step, stream: &mut TcpStream, clock: Clock) -> End {
+    let mut buffer = [0u8; 4_096];
+    let mut step = first;
+    loop {
+        step = match step {
+            Step::Done(result) => return End::Result(result),
+            Step::Reopen(channel) => return End::Reopen(channel),
+            Step::Send(bytes) => {
+                send(probe, stream, &bytes, clock).await;
+                Step::Wait
+            }
+            Step::Wait => match stream.read(&mut buffer).await {
+                Ok(0) | Err(_) => return End::Result(probe.closed()),
+                Ok(n) => probe.received(buffer.get(..n).unwrap_or_default(), clock.now()),
+            },
+        }
+    }
+}
+
+/// A failed write is no result yet: the answer may be there already.
+async fn send(probe: &mut dyn Probe, stream: &mut TcpStream, bytes: &[u8], clock: Clock) {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let before = clock.now();
+        match stream.write(rest).await {
+            Ok(n @ 1..) => rest = rest.get(n..).unwrap_or_default(),
+            Ok(0) | Err(_) => return,
+        }
+        if rest.is_empty() {
+            probe.sent(before);
+        }
+    }
+}
+
+impl Open {
+    /// Closes by FIN, not RST: the rest of the answer is read and dropped for a short while, so that the service does
+    /// not log a reset for every probe.
+    pub async fn hang_up(self) {
+        let Open(mut stream) = self;
+        let mut buffer = [0u8; 4_096];
+        let mut left = HANG_UP_BYTES;
+        let drain = async {
+            if stream.shutdown().await.is_err() {
+                return;
+            }
+            while let Ok(n @ 1..) = stream.read(&mut buffer).await {
+                left = left.saturating_sub(n);
+                if left == 0 {
+                    return;
+                }
+            }
+        };
+        let _ = timeout(HANG_UP_TIME, drain).await;
+    }
+}
+
+const HANG_UP_BYTES: usize = 65_536;
+const HANG_UP_TIME: Duration = Duration::from_millis(500);
