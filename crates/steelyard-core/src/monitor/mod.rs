@@ -72,8 +72,8 @@ impl Spec {
         self.learns_response_time && self.sense == Sense::Direct && self.enabled
     }
 
-    /// A probe of `to` that begins at `now`.
-    pub fn probe(&self, to: SocketAddr, now: Time) -> Box<dyn Probe> {
+    /// A probe of `to` that begins at `now`. What in it must be told from other probes, such as an id, comes from `seed`.
+    pub fn probe(&self, to: SocketAddr, now: Time, _seed: u64) -> Box<dyn Probe> {
         match &self.kind {
             Kind::Tcp => Box::new(tcp::TcpProbe::new(self.sense, now)),
             Kind::Http(check) => Box::new(http::HttpProbe::new(Arc::clone(check), self.sense, to)),

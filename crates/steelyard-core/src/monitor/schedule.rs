@@ -61,6 +61,8 @@ pub struct Due {
     pub from: Option<IpAddr>,
     /// What to ask.
     pub spec: Arc<Spec>,
+    /// A number of its own, for whatever in it must be told from other probes (`Spec::probe`).
+    pub seed: u64,
 }
 
 /// One monitor on one service, as long as it probes the same thing.
@@ -100,6 +102,8 @@ pub struct Schedule {
     /// The entries on their way out of service.
     leaving: BTreeSet<usize>,
     next_key: u64,
+    /// Probes that were taken so far.
+    taken: u64,
     /// When the next first probe may start.
     next_first: Time,
     seed: u64,
@@ -137,6 +141,7 @@ impl Schedule {
             due: BTreeSet::new(),
             leaving: BTreeSet::new(),
             next_key: 0,
+            taken: 0,
             next_first: Time::ZERO,
             seed,
         }
@@ -219,7 +224,9 @@ impl Schedule {
                 let (to, spec) = (probing.to, Arc::clone(&probing.spec));
                 let service = self.entries.get(&probing.service).map(|entry| &entry.service);
                 let from = service.and_then(|s| s.source.of_probe(s.address().ip(), to.ip()));
-                taken.push(Due { key, to, from, spec });
+                self.taken += 1;
+                let seed = scattered(scattered(self.seed ^ key.0).wrapping_add(self.taken));
+                taken.push(Due { key, to, from, spec, seed });
             }
         }
         taken
@@ -431,12 +438,17 @@ fn identity(service: &Arc<Service>) -> usize {
     Arc::as_ptr(service).addr()
 }
 
-/// A number below `below` that looks random (splitmix64).
+/// A number below `below` that looks random.
 fn spread(seed: u64, below: u64) -> u64 {
+    scattered(seed) % below.max(1)
+}
+
+/// A number that looks random, another for each seed (splitmix64).
+fn scattered(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (z ^ (z >> 31)) % below.max(1)
+    z ^ (z >> 31)
 }
 
 /// Ruling 3 of `spec/methods.md`.

@@ -358,3 +358,23 @@ fn who_comes_up_does_so_before_others_go() {
         assert_eq!(states, [("new", State::Up), ("old", State::OutOfService)]);
     }
 }
+
+#[test]
+fn every_probe_has_a_seed_of_its_own() {
+    let of = |seed| {
+        let (s, a, b) = (service("s"), monitor("a", Timing::default()), monitor("b", Timing::default()));
+        let mut schedule = Schedule::new(seed);
+        schedule.reconfigure(vec![target(&s, &[&a, &b])], at(0));
+        let mut seeds = Vec::new();
+        run(&mut schedule, at(100_000), |due, _| {
+            seeds.push(due.seed);
+            good(1)
+        });
+        seeds
+    };
+    let (first, again, other) = (of(1), of(1), of(2));
+    assert!(first.len() >= 40, "{}", first.len());
+    assert_eq!(first, again);
+    let all: BTreeSet<u64> = first.iter().chain(&other).copied().collect();
+    assert_eq!(all.len(), first.len() + other.len());
+}
