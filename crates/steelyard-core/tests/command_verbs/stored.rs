@@ -68,3 +68,13 @@ fn partners_stay_where_addresses_do() {
         assert_eq!((c.ha_partners.len(), c.ha_local.fail_safe, c.lb_profiles.len()), (left, left == 1, 0));
     }
 }
+
+/// `set` changes what it says and nothing else.
+#[test]
+fn a_host_that_is_named_anew_keeps_its_place_in_the_cluster() {
+    let mut c = config("set ns hostName one -ownerNode 3\n");
+    accept(&mut c, &["set ns hostName two"]);
+    is(&c, "set ns hostName two -ownerNode 3\n");
+    accept(&mut c, &["set ns hostName two -ownerNode 4"]);
+    is(&c, "set ns hostName two -ownerNode 4\n");
+}

@@ -53,7 +53,7 @@ impl Stored {
     pub fn fits(&self, password: &str) -> Fit {
         let fits = match self {
             Stored::Own(own) => PasswordHash::new(own)
-                .is_ok_and(|own| Argon2::default().verify_password(password.as_bytes(), &own).is_ok()),
+                .is_ok_and(|own| argon2().verify_password(password.as_bytes(), &own).is_ok()),
             Stored::Imported(imported) => {
                 let better = hash(password);
                 return match (fits(imported, password), better) {
@@ -113,10 +113,17 @@ pub fn is_own(text: &str) -> bool {
 pub fn hash(password: &str) -> Result<String, String> {
     let mut salt = [0; 16];
     rand::fill(&mut salt).map_err(|_| "the system gives no random numbers".to_owned())?;
-    let hash: PasswordHash = Argon2::default()
+    let hash: PasswordHash = argon2()
         .hash_password_with_salt(password.as_bytes(), &salt)
         .map_err(|error| format!("the password cannot be hashed: {error}"))?;
     Ok(hash.to_string())
+}
+
+/// One for each hash of this program's own that is made.
+fn argon2() -> Argon2<'static> {
+    #[cfg(test)]
+    tests::MADE.set(tests::made() + 1);
+    Argon2::default()
 }
 
 /// Hashes passwords of a configuration, each once: a file that is read again comes to the same configuration.
@@ -174,8 +181,19 @@ const ROUNDS: NonZeroU32 = NonZeroU32::MIN.saturating_add(2_499);
 const MOST_KNOWN: usize = 4_096;
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    thread_local! {
+        pub static MADE: Cell<u32> = const { Cell::new(0) };
+    }
+
+    /// Hashes of this program's own that this thread has made.
+    pub fn made() -> u32 {
+        MADE.get()
+    }
 
     fn stored(text: &str) -> Stored {
         Stored::of(Some(&Secret::Foreign(vec![text.to_owned(), "-encrypted".to_owned()])))

@@ -10,6 +10,8 @@ pub fn trials() -> Vec<Trial> {
     trials![
         release_hardware_licence_and_capacity_have_the_shapes_that_clients_take_apart,
         the_program_is_its_own_first_and_partners_are_kept_beside_it,
+        the_program_is_set_and_unset_and_partners_are_deleted,
+        a_new_name_keeps_the_place_in_a_cluster,
         interfaces_stand_under_both_spellings_with_the_kernels_counters,
         what_is_asked_beside_the_reference_has_its_answer_and_nothing_else_has,
     ]
@@ -79,6 +81,67 @@ fn the_program_is_its_own_first_and_partners_are_kept_beside_it() {
     assert_eq!((rows().len(), &rows()[1]["ipaddress"]), (2, &json!("192.0.2.2")));
     assert_eq!(get(&program, "hanode/2")["hanode"][0]["id"], "2");
     assert_eq!(program.owner("GET", "hanode/3", None).0, "HTTP/1.1 404 Not Found");
+}
+
+/// What is set is set of the appliance itself; a partner is added and deleted (`spec/nitro.md`, hanode).
+fn the_program_is_set_and_unset_and_partners_are_deleted() {
+    let place = Place::new();
+    let program = Program::launch(&place, "add HA node 1 192.0.2.2\n");
+    let change = |method: &str, path: &str, fields: Value| {
+        let body = (!fields.is_null()).then(|| json!({"hanode": fields}));
+        let (status, answer) = program.owner(method, path, body.as_ref());
+        (status.trim_start_matches("HTTP/1.1 ").to_owned(), answer["errorcode"].as_u64().unwrap())
+    };
+    let done = ("200 OK".to_owned(), 0);
+    let own = |field: &str| get(&program, "hanode/0")["hanode"][0][field].clone();
+    let fields =
+        json!({"id": 0, "hellointerval": 300, "deadinterval": "5", "failsafe": "ON", "hasync": "DISABLED"});
+    assert_eq!(change("PUT", "hanode", fields), done);
+    assert_eq!(change("PUT", "hanode", json!({"maxflips": 3})), done, "without a number it is the appliance");
+    let shown = || ["hellointerval", "deadinterval", "failsafe", "hasync", "maxflips"].map(own);
+    assert_eq!(shown(), ["300", "5", "ON", "DISABLED", "3"]);
+    let before = program.running();
+    for (method, path, fields, status, code) in [
+        ("PUT", "hanode", json!({"id": 0, "hellointerval": 199}), "400 Bad Request", 1109),
+        ("PUT", "hanode", json!({"id": 0, "hellointerval": 1001}), "400 Bad Request", 1108),
+        ("PUT", "hanode", json!({"id": 1, "failsafe": "OFF"}), "400 Bad Request", 1093),
+        ("PUT", "hanode", json!({"id": 9, "failsafe": "OFF"}), "404 Not Found", 258),
+        ("POST", "hanode?action=unset", json!({"id": 9, "failsafe": true}), "404 Not Found", 258),
+        (
+            "POST",
+            "hanode?action=unset",
+            json!({"id": 0, "ipaddress": true}),
+            "599 Netscaler specific error",
+            278,
+        ),
+        ("DELETE", "hanode/9", Value::Null, "404 Not Found", 258),
+    ] {
+        assert_eq!(
+            change(method, path, fields.clone()),
+            (status.to_owned(), code),
+            "{method} {path} {fields}"
+        );
+    }
+    assert_eq!(program.running(), before);
+    let fields = json!({"id": 0, "hellointerval": true, "failsafe": true, "hasync": true, "maxflips": true});
+    assert_eq!(change("POST", "hanode?action=unset", fields), done);
+    assert_eq!(shown(), ["200", "5", "OFF", "ENABLED", "0"]);
+    assert_eq!(change("DELETE", "hanode/1", Value::Null), done);
+    assert_eq!(change("DELETE", "hanode/1", Value::Null), ("404 Not Found".to_owned(), 258));
+    assert_eq!(get(&program, "hanode")["hanode"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        program.running().lines().filter(|line| line.contains("HA node")).collect::<Vec<_>>(),
+        ["set HA node -deadInterval 5"]
+    );
+}
+
+/// `hostname` alone is required: what a request does not say stays.
+fn a_new_name_keeps_the_place_in_a_cluster() {
+    let place = Place::new();
+    let program = Program::launch(&place, "set ns hostName one -ownerNode 3\n");
+    program.done("PUT", "nshostname", json!({"nshostname": {"hostname": "two"}}));
+    let shown = get(&program, "nshostname")["nshostname"][0].clone();
+    assert_eq!((&shown["hostname"], &shown["ownernode"]), (&json!("two"), &json!("3")), "{shown}");
 }
 
 fn interfaces_stand_under_both_spellings_with_the_kernels_counters() {

@@ -20,6 +20,7 @@ pub fn trials() -> Vec<Trial> {
         sessions_can_be_cleared_though_there_are_none,
         bulkbindings_tells_those_of_all,
         filters_and_arguments_find_a_binding,
+        a_metric_is_deleted_by_its_name,
     ]
 }
 
@@ -331,6 +332,37 @@ fn filters_and_arguments_find_a_binding() {
         assert_eq!((rows.len(), &rows[0]["servername"]), (1, &json!("web")), "{query}");
     }
     assert!(rows(&program, "lbvserver_service_binding/v?args=servicename:nosuch").is_empty());
+}
+
+/// `spec/nitro.md`, lbmonitor_metric_binding: DELETE with `args=metric`.
+fn a_metric_is_deleted_by_its_name() {
+    let place = Place::new();
+    let program = bound(&place);
+    let fields = json!({"monitorname": "load", "metric": "memory", "metricthreshold": 70});
+    program.done("PUT", "lbmonitor_metric_binding", json!({"lbmonitor_metric_binding": fields}));
+    let delete = |path: &str| {
+        let (status, answer) = program.owner("DELETE", path, None);
+        (status.trim_start_matches("HTTP/1.1 ").to_owned(), answer["errorcode"].as_u64().unwrap())
+    };
+    let metrics = || {
+        rows(&program, "lbmonitor_metric_binding/load")
+            .iter()
+            .map(|row| row["metric"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(metrics(), ["cpu", "memory"]);
+    for (path, status, code) in [
+        ("load", "400 Bad Request", 1095),
+        ("load?args=metric:disk", "404 Not Found", 258),
+        ("nosuch?args=metric:cpu", "404 Not Found", 258),
+    ] {
+        assert_eq!(delete(&format!("lbmonitor_metric_binding/{path}")), (status.to_owned(), code), "{path}");
+    }
+    assert_eq!(metrics(), ["cpu", "memory"]);
+    assert_eq!(delete("lbmonitor_metric_binding/load?args=metric:CPU"), ("200 OK".to_owned(), 0));
+    assert_eq!(metrics(), ["memory"]);
+    assert_eq!(delete("lbmonitor_metric_binding/load?args=metric:memory"), ("200 OK".to_owned(), 0));
+    assert!(metrics().is_empty() && !program.running().contains("-metric "));
 }
 
 /// Whose bindings show every field.

@@ -30,7 +30,7 @@ use super::refusal::Refusal;
 use super::resolve::{exists, such};
 use super::{Command, Object, Verb};
 use crate::config::attribute::{Change, Place, Resource, Value};
-use crate::config::{Config, Keyed, Table, Undoable};
+use crate::config::{Config, Keyed, NsHostName, Table, Undoable};
 pub use bound_again::bind_over;
 pub use clear::{Level, clear};
 use cs_policy::{add_cs_action, add_cs_policy, set_cs_action, set_cs_policy};
@@ -155,7 +155,10 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         (Verb::Set, Object::NsSpParams) => {
             config.ns_sp_params = changed(&config.ns_sp_params, command);
         }
-        (Verb::Set, Object::NsHostName) => config.ns_host_name = made(command),
+        (Verb::Set, Object::NsHostName) => {
+            let host = changed(&config.ns_host_name, command);
+            config.ns_host_name = NsHostName { name: name(command).to_owned(), ..host };
+        }
         (Verb::Set, Object::NetProfile) => set(&mut config.net_profiles, "name", command)?,
         (Verb::Set, Object::SystemUser) => set(&mut config.system_users, "userName", command)?,
         (Verb::Set, Object::SystemGroup) => set(&mut config.system_groups, "groupName", command)?,
