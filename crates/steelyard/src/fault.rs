@@ -87,6 +87,11 @@ pub enum Fault {
         /// Of how many that are bound.
         bound: usize,
     },
+    /// `--no-listen`: a signal came before every service was probed.
+    Interrupted {
+        /// How many monitors have no result.
+        unknown: usize,
+    },
     /// The program at the other end cannot be talked to.
     NoAnswer {
         /// The URL asked.
@@ -172,6 +177,9 @@ impl fmt::Display for Fault {
             Fault::Probing => f.write_str("probing has stopped by a fault of this program; restart it and report what was printed above"),
             Fault::ServicesDown { down, bound } => {
                 write!(f, "{down} of {} DOWN; see the list above", plural(*bound, "bound service is", "bound services are"))
+            }
+            Fault::Interrupted { unknown } => {
+                write!(f, "ended before {} a result", plural(*unknown, "monitor had", "monitors had"))
             }
             Fault::NoAnswer { url, why } => {
                 write!(f, "{url}: {why}; is 'steelyard run' running there? --nitro URL asks another address")

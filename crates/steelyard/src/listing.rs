@@ -1,6 +1,5 @@
-//! What `run` prints: what is served, what a probe said, which service changed its state.
+//! What `run` prints: what is served, which service changed its state.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use steelyard_core::config::departure::Departure;
@@ -36,42 +35,6 @@ pub fn ways_in(management: &[Opening], command: &str, vserver: Option<&str>) -> 
         lines.push(format!("decisions:  steelyard explain {} --nitro {opening}", quoted(vserver)));
     }
     lines
-}
-
-/// What `--no-listen` found.
-pub struct Probed {
-    /// A line for each service.
-    pub lines: Vec<String>,
-    /// Services that a virtual server uses.
-    pub bound: usize,
-    /// Of those, DOWN.
-    pub down: usize,
-}
-
-/// One line for each service and member: name, address, state, reason.
-pub fn probed(state: &State, prober: &Prober) -> Probed {
-    let vservers = state.vservers();
-    let bound: BTreeSet<*const Service> =
-        vservers.iter().flat_map(|v| v.services()).map(Arc::as_ptr).collect();
-    let mut probed = Probed { lines: Vec::new(), bound: 0, down: 0 };
-    let services = state.services();
-    let width = services.iter().map(|s| s.name().len()).max().unwrap_or(0);
-    for service in &services {
-        let verdict = prober.verdict(service);
-        let used = bound.contains(&Arc::as_ptr(service));
-        probed.bound += usize::from(used);
-        probed.down += usize::from(used && verdict == ServiceState::Down);
-        let unused = if used { "" } else { " (not bound)" };
-        let reasons = reasons(prober, service).join("; ");
-        let line = format!(
-            "{:<width$}  {}  {}{unused}  {reasons}",
-            service.name(),
-            service.address(),
-            verdict.text()
-        );
-        probed.lines.push(line.trim_end().to_owned());
-    }
-    probed
 }
 
 /// A service changed its state.

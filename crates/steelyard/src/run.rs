@@ -12,7 +12,6 @@ use std::time::Duration;
 use steelyard_core::config::Config;
 use steelyard_core::monitor::schedule::Transition;
 use steelyard_core::snapshot::placement::Placement;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 
 use crate::access_log::{AccessLog, Output, Sink, Target};
@@ -27,11 +26,13 @@ use crate::nitro::host::HostSocket;
 use crate::nitro::opening::{self, Opened, Opening};
 use crate::nitro::pair::Pair;
 use crate::nitro::{self, Listener};
+use crate::preflight;
 use crate::probe::Prober;
 use crate::read::{Absent, Source};
 use crate::reload::{self, Hangup};
 use crate::report::Report;
 use crate::seal::{Keeper, Storage};
+use crate::signals::Signals;
 use crate::state::{Context, Probing, State};
 use crate::upkeep::{Rotation, Shortage, keep_time};
 use crate::worker::{Clock, Flusher, Workers};
@@ -72,7 +73,8 @@ pub struct RunArgs {
     /// Exit when a line is refused or an address cannot be opened, in place of serving the rest.
     #[arg(long)]
     strict: bool,
-    /// Probe each service once, print the results, and serve nothing.
+    /// Probe each service once, print what came of it as a table, and serve nothing; exit 1 if a service that is bound to a
+    /// virtual server is DOWN.
     #[arg(long)]
     no_listen: bool,
     /// Enable the features that the file uses, even if it does not say so.
@@ -163,7 +165,7 @@ pub fn run(args: &RunArgs) -> Result<(), Fault> {
     let result = on_control_thread(async {
         let plan = plan(args, &report)?;
         if args.no_listen {
-            return probe_only(plan, &report).await;
+            return preflight::probe(plan, &report).await;
         }
         serve(plan, &report, |_| std::future::pending::<()>()).await.map(drop)
     });
@@ -312,41 +314,6 @@ async fn open(state: &State, workers: Workers, on_failure: OnFailure, report: &R
     Ok(())
 }
 
-/// `--no-listen`: one probe of everything.
-async fn probe_only(plan: Plan, report: &Report) -> Result<(), Fault> {
-    let mut signals = Signals::new()?;
-    let clock = Clock::start();
-    let quiet = |_: &Transition| ();
-    let (prober, _probing) = Prober::start(clock, seed(), quiet);
-    let addresses = Addresses::open(Vip::Host)?;
-    let context = Context {
-        clock,
-        prober: prober.clone(),
-        key: plan.key,
-        auth: Auth::new(plan.first_password, plan.audit, clock)?,
-        exposed: plan.exposed,
-        addresses,
-        placement: Placement::default(),
-        probing: Probing::AsConfigured,
-        log: None,
-        source: None,
-        folders: Folders::default(),
-    };
-    let state = State::new(plan.config, context);
-    tokio::select! {
-        () = prober.first_results(Duration::MAX) => {}
-        () = signals.next() => return Ok(()),
-    }
-    let probed = listing::probed(&state, &prober);
-    if !probed.lines.is_empty() {
-        report.out(probed.lines.join("\n"));
-    }
-    match probed.down {
-        0 => Ok(()),
-        down => Err(Fault::ServicesDown { down, bound: probed.bound }),
-    }
-}
-
 fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
     args.nitro.iter().filter_map(Opening::danger).for_each(|line| report.err(format!("steelyard: {line}")));
     let on_failure = if args.strict { OnFailure::Exit } else { OnFailure::ServeTheRest };
@@ -446,31 +413,8 @@ async fn stop(state: &State, grace: Duration) {
     }
 }
 
-/// SIGTERM and SIGINT.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn new() -> Result<Signals, Fault> {
-        let fault = |error| Fault::System { what: "wait for signals", error };
-        Ok(Signals {
-            terminate: signal(SignalKind::terminate()).map_err(fault)?,
-            interrupt: signal(SignalKind::interrupt()).map_err(fault)?,
-        })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
-}
-
 /// Where in their intervals probes fall; differs between two programs that probe the same services.
-fn seed() -> u64 {
+pub fn seed() -> u64 {
     let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     u64::from(std::process::id()) ^ wall.map_or(0, |t| t.as_micros() as u64)
 }

@@ -283,6 +283,16 @@ impl Schedule {
         self.probes.values().all(|p| p.machine.last.is_some())
     }
 
+    /// How many monitors run, on all services together.
+    pub fn running(&self) -> usize {
+        self.probes.len()
+    }
+
+    /// How many of those have given no result yet.
+    pub fn awaited(&self) -> usize {
+        self.probes.values().filter(|p| p.machine.last.is_none()).count()
+    }
+
     /// The keys of a target's enabled monitors: known ones go on, new ones are due at once.
     fn adopt(&mut self, target: &Target, old: &[ProbeKey], now: Time) -> Vec<ProbeKey> {
         let mut keys = Vec::new();

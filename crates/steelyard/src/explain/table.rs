@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use steelyard_core::balance::{Measures, method, shown_hundredths, shown_weighted_hundredths};
 
 use super::{Answer, Decision, Row};
+use crate::columns::align;
 
 /// The whole text. Wide virtual servers get a form that shows the tied set and the chosen service only.
 pub fn render(answer: &Answer) -> String {
@@ -92,22 +93,6 @@ fn why(decision: &Decision) -> String {
     match last {
         Some(position) => format!("tie: next after {}", position + 1),
         None => "tie: first of the ring".to_owned(),
-    }
-}
-
-fn align(rows: &[Vec<String>], out: &mut String) {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width =
-        |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|cell| cell.chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    for row in rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            // Formatting into a String cannot fail.
-            let _ = write!(line, "{cell:<width$}  ");
-        }
-        out.push_str(line.trim_end());
-        out.push('\n');
     }
 }
 

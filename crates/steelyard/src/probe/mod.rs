@@ -99,6 +99,16 @@ impl Prober {
         let _ = timeout(at_most, all).await;
     }
 
+    /// How many monitors run, on all services together.
+    pub fn monitors(&self) -> usize {
+        self.inner.schedule.borrow().running()
+    }
+
+    /// How many of those have given no result yet.
+    pub fn awaited(&self) -> usize {
+        self.inner.schedule.borrow().awaited()
+    }
+
     /// Each monitor that probes a service, with its results so far.
     pub fn machines(&self, service: &Arc<Service>) -> Vec<(Box<str>, Machine)> {
         let schedule = self.inner.schedule.borrow();

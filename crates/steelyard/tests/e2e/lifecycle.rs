@@ -1,14 +1,16 @@
 //! Starting, stopping and running out: what the program does as a process, `--no-listen` and the demonstration included.
 
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use libtest_mimic::Trial;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::client::{Client, End, page, request};
 use crate::place::Place;
-use crate::program::{Program, config, run_to_end};
+use crate::program::{Program, config, run_to_end, start};
 use crate::service::{Gate, TestService, wait_for};
 
 pub fn trials() -> Vec<Trial> {
@@ -22,6 +24,7 @@ pub fn trials() -> Vec<Trial> {
         a_second_signal_does_not_wait,
         features_that_the_file_does_not_enable_are_named_or_assumed,
         no_listen_probes_once_and_opens_nothing,
+        no_listen_tells_how_far_it_is_and_an_interrupt_is_no_success,
         closed_output_does_not_end_it,
         the_demonstration_balances_and_ends_by_itself,
     ]
@@ -173,19 +176,51 @@ fn no_listen_probes_once_and_opens_nothing() {
     let output = run_to_end(&arguments);
     assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
     let lines = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(
-        lines.lines().collect::<Vec<_>>(),
-        [
-            &format!("s  {ip}:8101  UP  m: Success - HTTP response code 200 received."),
-            &format!("t  {ip}:8102  DOWN (not bound)  tcp-default: Failure - TCP syn sent, reset received."),
-        ]
-    );
+    let rows: Vec<Vec<&str>> = lines.lines().map(columns).collect();
+    assert_eq!(rows[0], ["SERVICE", "ADDRESS", "STATE", "USED BY", "MONITOR", "TIME", "LAST RESPONSE"]);
+    let [s_at, t_at, v_at] = [8101, 8102, 8000].map(|port| format!("{ip}:{port}"));
+    let good = "Success - HTTP response code 200 received.";
+    let time = rows[1][5];
+    assert_eq!(rows[1], ["s", s_at.as_str(), "UP", "v", "m", time, good]);
+    assert!(time.ends_with(" ms") && time[..time.len() - 3].parse::<f64>().unwrap() > 0.0, "{time}");
+    let bad = "Failure - TCP syn sent, reset received.";
+    assert_eq!(rows[2], ["t", t_at.as_str(), "DOWN", "nobody", "tcp-default", "-", bad]);
+    assert_eq!(rows[4], ["VIRTUAL SERVER", "ADDRESS", "STATE", "SERVICES"]);
+    assert_eq!(rows[5], ["v", v_at.as_str(), "UP", "1 of 1 UP"]);
+    assert_eq!(rows[7..], [["services: 1 UP, 1 DOWN"]]);
     assert_eq!(s.heads_with("HEAD").len(), 1);
     status.store(500, Ordering::SeqCst);
     let output = run_to_end(&arguments);
     assert_eq!(output.status.code(), Some(1));
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(error, "steelyard: 1 of 1 bound service is DOWN; see the list above\n");
+    let lines = String::from_utf8(output.stdout).unwrap();
+    assert!(lines.lines().any(|line| columns(line) == ["v", v_at.as_str(), "DOWN", "0 of 1 UP"]), "{lines}");
+}
+
+fn no_listen_tells_how_far_it_is_and_an_interrupt_is_no_success() {
+    let place = Place::new();
+    let silent = TcpListener::bind(place.service(1)).unwrap();
+    let text = format!(
+        "{}add lb monitor m HTTP -interval 200 -resptimeout 100\nbind service s -monitorName m\n",
+        one_service(&place)
+    );
+    let path = place.file("ns.conf", &text);
+    let mut child = start(&["run", "--config", &path, "--no-listen"]);
+    let mut line = String::new();
+    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(line, "steelyard: 0 of 1 monitors have a first result\n");
+    assert_eq!(output.status.code(), Some(1), "what is not known is not UP");
+    let lines = String::from_utf8(output.stdout).unwrap();
+    assert!(lines.contains("  no answer yet\n"), "{lines}");
+    drop(silent);
+}
+
+/// The cells of a line of a table.
+fn columns(line: &str) -> Vec<&str> {
+    line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()
 }
 
 fn closed_output_does_not_end_it() {

@@ -415,6 +415,15 @@ fn data_beside(config: &str) -> String {
 
 /// Runs the executable with these arguments to its end. `run` has its data directory beside the file, unless one is named.
 pub fn run_to_end(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+
+/// The same, which the caller ends.
+pub fn start(arguments: &[&str]) -> Child {
+    command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(EXECUTABLE);
     command.args(arguments);
     if let ["run", "--config", config, ..] = arguments
@@ -422,7 +431,8 @@ pub fn run_to_end(arguments: &[&str]) -> Output {
     {
         command.args(["--data", &data_beside(config)]);
     }
-    command.env(PASSWORD_VARIABLE, PASSWORD).stdin(Stdio::null()).output().unwrap()
+    command.env(PASSWORD_VARIABLE, PASSWORD).stdin(Stdio::null());
+    command
 }
 
 /// The ns.conf of [`Program::start_at`].
