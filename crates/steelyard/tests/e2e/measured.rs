@@ -65,11 +65,12 @@ fn ttfb_agrees_with_the_services_delays() {
     let program = Program::start(&place, "LEASTRESPONSETIME", &[&services[0], &services[1], &services[2]]);
     leave_startup(&program, 100);
     let held: Vec<Client> = (0..3).map(|_| hold(&program, &services)).collect();
-    let times = per_active(&program, &services);
-    for nth in 0..3 {
-        assert!(times[nth] >= delays_ms[nth] * 1000, "s{}: {} us", nth + 1, times[nth]);
-    }
-    assert!(times[1] < times[2] && times[2] < times[0], "{times:?}");
+    let times = agree(delays_ms, || {
+        let times = per_active(&program, &services);
+        // More samples, should these have been late ones.
+        (0..10).for_each(|_| assert_eq!(program.client().get("/").status(), 200));
+        times
+    });
     for (nth, time) in times.into_iter().enumerate() {
         let shown = program.service(&format!("s{}", nth + 1), "avgsvrttfb");
         assert!(shown >= delays_ms[nth], "{shown} ms shown, {time} us measured");
@@ -101,14 +102,15 @@ fn monitor_times_agree_with_the_services_delays() {
     text += &(1..=3).map(|nth| format!("bind service s{nth} -monitorName m\n")).collect::<String>();
     let program = Program::start_with(&place, &text);
     leave_startup(&program, 100);
-    let probes = |s: &TestService| s.log().iter().filter(|e| e.request.method() == "HEAD").count();
+    let probes = |s: &TestService| s.heads_with("HEAD / ").len();
     wait_for("every probe", || services.iter().all(|s| probes(s) >= 1));
     let held: Vec<Client> = (0..3).map(|_| hold(&program, &services)).collect();
-    let times = per_active(&program, &services);
-    for nth in 0..3 {
-        assert!(times[nth] >= delays_ms[nth] * 1000, "s{}: {} us", nth + 1, times[nth]);
-    }
-    assert!(times[1] < times[2] && times[2] < times[0], "{times:?}");
+    agree(delays_ms, || {
+        let before = services.each_ref().map(probes);
+        let times = per_active(&program, &services);
+        wait_for("the next probes", || (0..3).all(|nth| probes(&services[nth]) > before[nth]));
+        times
+    });
     gate.open();
     drop(held);
     program.wait_at_rest();
@@ -134,6 +136,22 @@ fn packets_are_at_least_what_the_bytes_need() {
     assert!(decision.metric("s1") >= answers(0) * (1 + SIZE as u64 / 65_535), "{decision:?}");
     assert!(decision.metric("s2") >= answers(1) * 2, "{decision:?}");
     assert_eq!(decision.selected, "s2");
+}
+
+/// Measures until the times stand in the order of the delays: a busy host makes single ones longer, so that they stand in
+/// another. It makes none shorter, so at every try each is at least its delay.
+fn agree(delays_ms: [u64; 3], mut measure: impl FnMut() -> Vec<u64>) -> Vec<u64> {
+    let mut order = [0, 1, 2];
+    order.sort_by_key(|nth| delays_ms[*nth]);
+    let mut times = Vec::new();
+    wait_for("times in the order of the delays", || {
+        times = measure();
+        for (nth, (time, delay_ms)) in times.iter().zip(delays_ms).enumerate() {
+            assert!(*time >= delay_ms * 1000, "s{}: {time} us", nth + 1);
+        }
+        order.is_sorted_by(|one, next| times[*one] < times[*next])
+    });
+    times
 }
 
 /// N divided by the active transactions of the service's own log, at a point where nothing moves.
