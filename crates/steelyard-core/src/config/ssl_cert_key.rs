@@ -1,4 +1,5 @@
-//! `ssl certKey`: a certificate and its key. Kept, shown and saved; no file is read.
+//! `ssl certKey`: a certificate and its key, by the names of their files. Kept, shown and saved; what the files hold is not
+//! looked at here.
 
 use super::attribute::{Kind, Place, Row};
 use super::make::resource;

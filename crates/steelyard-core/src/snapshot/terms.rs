@@ -5,42 +5,36 @@ use crate::service::pace::Steps;
 use crate::service::terms::Terms;
 use crate::time::SECOND_US;
 
+/// What a service and a group call the same.
+macro_rules! terms {
+    ($of:expr, $config:expr) => {{
+        let (of, config) = ($of, $config);
+        let global = &config.ns_param;
+        Terms {
+            server_timeout_us: timeout_us(of.svr_timeout_s),
+            max_client: limit(of.max_client),
+            max_requests: limit(of.max_req).or(limit(global.max_req)),
+            max_bandwidth_kbps: limit(of.max_bandwidth),
+            client_ip: client_ip(
+                of.client_ip || of_all(of.service_type, global),
+                &of.client_ip_header,
+                global,
+            ),
+            client_keep_alive: of.client_keep_alive || config.modes.has(CLIENT_KEEP_ALIVE),
+            surge_protection: steps(of.surge_protection, config),
+            down_state_flush: of.down_state_flush,
+        }
+    }};
+}
+
 /// The terms of a service.
 pub(super) fn of_service(service: &Service, config: &Config) -> Terms {
-    let global = &config.ns_param;
-    Terms {
-        server_timeout_us: timeout_us(service.svr_timeout_s),
-        max_client: limit(service.max_client),
-        max_requests: limit(service.max_req).or(limit(global.max_req)),
-        max_bandwidth_kbps: limit(service.max_bandwidth),
-        client_ip: client_ip(
-            service.client_ip || of_all(service.service_type, global),
-            &service.client_ip_header,
-            global,
-        ),
-        client_keep_alive: service.client_keep_alive || config.modes.has(CLIENT_KEEP_ALIVE),
-        surge_protection: steps(service.surge_protection, config),
-        down_state_flush: service.down_state_flush,
-    }
+    terms!(service, config)
 }
 
 /// The terms of a group's members.
 pub(super) fn of_group(group: &ServiceGroup, config: &Config) -> Terms {
-    let global = &config.ns_param;
-    Terms {
-        server_timeout_us: timeout_us(group.svr_timeout_s),
-        max_client: limit(group.max_client),
-        max_requests: limit(group.max_req).or(limit(global.max_req)),
-        max_bandwidth_kbps: limit(group.max_bandwidth),
-        client_ip: client_ip(
-            group.client_ip || of_all(group.service_type, global),
-            &group.client_ip_header,
-            global,
-        ),
-        client_keep_alive: group.client_keep_alive || config.modes.has(CLIENT_KEEP_ALIVE),
-        surge_protection: steps(group.surge_protection, config),
-        down_state_flush: group.down_state_flush,
-    }
+    terms!(group, config)
 }
 
 fn timeout_us(seconds: u32) -> Option<u64> {

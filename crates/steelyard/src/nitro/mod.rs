@@ -2,8 +2,8 @@
 //!
 //! Owns connections: their number, their limits and what of an answer goes on the wire. `route` says who answers: `show`
 //! looks (`config` and `stat` have the tables of resources), `change` changes, `session` knows who asks. A request that
-//! a foreign web page had a browser make is refused. By the socket in the data
-//! directory its owner comes in without a password.
+//! a foreign web page had a browser make is refused. By the socket in the data directory its owner comes in without a
+//! password.
 
 mod beyond;
 mod body;
