@@ -94,26 +94,40 @@ pub fn one_place_that_changes(repository: &Repository) -> Vec<Fault> {
 
 /// Core's dependencies are those the architecture names, and loom only for the model checker.
 pub fn dependencies(repository: &Repository) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    let mut section = "";
-    for (number, line) in repository.text(CORE_MANIFEST).lines().enumerate() {
+    let is_allowed = |section: &str, name: &str| match section {
+        "[dependencies]" => DEPENDENCIES.contains(&name),
+        "[target.'cfg(loom)'.dependencies]" => name == "loom",
+        other => other == "[dev-dependencies]",
+    };
+    let listed = listed_dependencies(repository).into_iter();
+    let others = listed.filter(|(section, name, _)| !is_allowed(section, name));
+    let fault = |(_, name, line)| Fault {
+        at: format!("{CORE_MANIFEST}:{line}"),
+        what: format!("core must not depend on {name}"),
+    };
+    others.map(fault).collect()
+}
+
+/// What core is built with, its tests left out.
+pub fn core_dependencies(repository: &Repository) -> Vec<&str> {
+    let listed = listed_dependencies(repository).into_iter();
+    listed.filter(|(section, ..)| *section != "[dev-dependencies]").map(|(_, name, _)| name).collect()
+}
+
+/// Section, name and line of each dependency in core's manifest.
+fn listed_dependencies(repository: &Repository) -> Vec<(&str, &str, usize)> {
+    let (mut listed, mut section) = (Vec::new(), "");
+    for (index, line) in repository.text(CORE_MANIFEST).lines().enumerate() {
         if line.starts_with('[') {
             section = line;
-        } else if let Some(name) =
-            line.split(['.', '=', ' ']).next().filter(|n| !n.is_empty() && !n.starts_with('#'))
+        } else if section.contains("dependencies")
+            && let Some(name) =
+                line.split(['.', '=', ' ']).next().filter(|n| !n.is_empty() && !n.starts_with('#'))
         {
-            let allowed = match section {
-                "[dependencies]" => DEPENDENCIES.contains(&name),
-                "[target.'cfg(loom)'.dependencies]" => name == "loom",
-                other => !other.contains("dependencies") || other == "[dev-dependencies]",
-            };
-            if !allowed {
-                let what = format!("core must not depend on {name}");
-                faults.push(Fault { at: format!("{CORE_MANIFEST}:{}", number + 1), what });
-            }
+            listed.push((section, name, index + 1));
         }
     }
-    faults
+    listed
 }
 
 const CORE_MANIFEST: &str = "crates/steelyard-core/Cargo.toml";

@@ -4,6 +4,7 @@
 
 mod house;
 mod layers;
+mod locks;
 #[path = "../../../../ci/program.rs"]
 mod program;
 mod programs;
@@ -29,6 +30,7 @@ rules! {
     configuration_changes_in_one_place: layers::one_place_that_changes;
     o04_wall_time_is_for_display: layers::wall_time;
     core_depends_on_what_is_listed: layers::dependencies;
+    the_fuzzer_has_the_products_crates: locks::agree;
     files_open_with_what_they_own: text::opening;
     files_read_at_one_sitting: text::length;
     nothing_is_left_over: text::left_over;
