@@ -3,7 +3,12 @@
 
 use steelyard_core::command::read;
 use steelyard_core::config::secret::{Plain, Unseal};
+use steelyard_core::monitor::Step;
 use steelyard_core::monitor::bound::Bound;
+use steelyard_core::monitor::configured::Specs;
+use steelyard_core::monitor::schedule::{Schedule, Target, Watched};
+use steelyard_core::service::{Service, State};
+use steelyard_core::time::Time;
 
 struct NoKey;
 
@@ -51,4 +56,90 @@ fn a_disabled_monitor_is_not_missed() {
     let lines = "add lb monitor l LDAP -state DISABLED\nbind service s -monitorName l";
     assert_eq!(sorted(lines), (vec!["l 1".to_owned()], Vec::new(), 50));
     assert_eq!(sorted(""), (vec!["tcp-default 1".to_owned()], Vec::new(), 50));
+}
+
+/// `spec/methods.md` 4.8: the connection is to the dispatcher, the address in the request is that of the service, or that
+/// of `-destIP` and `-destPort`. No source address of the service's leads to the dispatcher.
+#[test]
+fn a_user_monitor_asks_its_dispatcher_about_the_service() {
+    for (options, dispatcher, body) in [
+        ("", "127.0.0.1:3013", "nsumon_ip=10.0.0.1&nsumon_port=80"),
+        (
+            "-scriptArgs \"a=1;b=2\"",
+            "127.0.0.1:3013",
+            "nsumon_ip=10.0.0.1&nsumon_port=80&nsumon_args=a=1;b=2",
+        ),
+        (
+            "-destIP 10.9.9.9 -destPort 8443 -dispatcherIP 192.0.2.7 -dispatcherPort 8080",
+            "192.0.2.7:8080",
+            "nsumon_ip=10.9.9.9&nsumon_port=8443",
+        ),
+    ] {
+        let lines = format!("add lb monitor m USER -scriptName x.pl {options}");
+        let reading = read(lines.as_bytes(), "t");
+        assert!(reading.refused.is_empty(), "{:?}", reading.refused);
+        let monitor = reading.config.lb_monitors.find("m").unwrap();
+        let service = Service::new("s", "10.0.0.1:80".parse().unwrap(), State::Down);
+        service.source.profile.set("10.0.0.250".parse().ok());
+        let target = Target {
+            service,
+            watch: Watched::Probed,
+            threshold: 0,
+            monitors: vec![(Specs::new(&NoKey).of(monitor, true), 1)],
+            unknown: [].into(),
+        };
+        let mut schedule = Schedule::new(1);
+        schedule.reconfigure(vec![target], Time::ZERO);
+        let due = schedule.take_due(Time::ZERO, 9).remove(0);
+        assert_eq!((due.to, due.from), (dispatcher.parse().unwrap(), None), "{options}");
+        let mut probe = due.spec.probe(due.about, Time::ZERO, due.seed);
+        let Step::Send(sent) = probe.opened(Time::ZERO) else { panic!("{options}") };
+        let sent = String::from_utf8(sent).unwrap();
+        assert!(sent.starts_with("POST /x.pl HTTP/1.1\r\n"), "{sent}");
+        assert_eq!(sent.split_once("\r\n\r\n").unwrap().1, body);
+    }
+}
+
+/// A service that moves is another question to the same dispatcher, and so is another destination.
+#[test]
+fn a_user_monitor_of_another_address_is_asked_anew() {
+    let spec = |options: &str| {
+        let lines = format!("add lb monitor m USER -scriptName x.pl {options}");
+        let reading = read(lines.as_bytes(), "t");
+        Specs::new(&NoKey).of(reading.config.lb_monitors.find("m").unwrap(), true)
+    };
+    let service = Service::new("s", "10.0.0.1:80".parse().unwrap(), State::Down);
+    let target = |options: &str| Target {
+        service: service.clone(),
+        watch: Watched::Probed,
+        threshold: 0,
+        monitors: vec![(spec(options), 1)],
+        unknown: [].into(),
+    };
+    let mut schedule = Schedule::new(1);
+    schedule.reconfigure(vec![target("")], Time::ZERO);
+    assert!(schedule.reconfigure(vec![target("-interval 9")], Time::ZERO).0.is_empty());
+    for options in ["-destPort 81", "-destPort 81 -scriptArgs x", "-dispatcherPort 3014"] {
+        let (stopped, _) = schedule.reconfigure(vec![target(options)], Time::ZERO);
+        assert_eq!(stopped.len(), 1, "{options}");
+    }
+}
+
+#[test]
+fn m12_names_and_arguments_of_scripts_have_the_documented_limits() {
+    let refused = |options: String| {
+        let reading = read(format!("add lb monitor m USER {options}").as_bytes(), "t");
+        reading.refused.first().map(ToString::to_string)
+    };
+    let (name, arguments) = ("n".repeat(63), "a".repeat(512));
+    assert_eq!(refused(format!("-scriptName {name} -scriptArgs {arguments}")), None);
+    for (options, argument) in
+        [(format!("-scriptName {name}n"), "scriptName"), (format!("-scriptArgs {arguments}a"), "scriptArgs")]
+    {
+        let said = refused(options).unwrap();
+        assert!(
+            said.contains(&format!("exceeds maximum [{argument}]")) && said.ends_with("(1106)"),
+            "{said}"
+        );
+    }
 }

@@ -48,15 +48,15 @@ resource! {
         /// What about that name is asked.
         query_type: &'static str = "", Option("queryType", "querytype", one_of(&["Address", "Zone", "AAAA"])).traffic();
         /// Script that probes.
-        script: String = String::new(), Option("scriptName", "scriptname", TEXT).traffic();
+        script: String = String::new(), Option("scriptName", "scriptname", Kind::Text { max: 63 });
         /// What the script is told.
-        script_arguments: String = String::new(), Option("scriptArgs", "scriptargs", TEXT).traffic();
+        script_arguments: String = String::new(), Option("scriptArgs", "scriptargs", Kind::Text { max: 512 });
         /// What else it is told, and nobody else.
-        secure_arguments: Option<Secret> = None, Option("secureArgs", "secureargs", Kind::Secret).traffic();
+        secure_arguments: Option<Secret> = None, Option("secureArgs", "secureargs", Kind::Secret);
         /// Address of who runs the script.
-        dispatcher_ip: Option<IpAddr> = None, Option("dispatcherIP", "dispatcherip", Kind::Ip).traffic();
+        dispatcher_ip: Option<IpAddr> = None, Option("dispatcherIP", "dispatcherip", Kind::Ip);
         /// Port of who runs the script.
-        dispatcher_port: Option<u16> = None, Option("dispatcherPort", "dispatcherport", Kind::Port { min: 1 }).traffic();
+        dispatcher_port: Option<u16> = None, Option("dispatcherPort", "dispatcherport", Kind::Port { min: 1 });
         /// Who logs in.
         user: String = String::new(), Option("userName", "username", TEXT).traffic();
         /// With what password.

@@ -11,10 +11,12 @@ words! {
         Tcp = "TCP",
         /// Sends a request and looks at the status of the answer.
         Http = "HTTP",
+        /// Has a script judge.
+        User = "USER",
     }
     not carried [
         "PING", "TCP-ECV", "HTTP-ECV", "UDP-ECV", "DNS", "FTP", "LDNS-PING", "LDNS-TCP", "LDNS-DNS", "RADIUS",
-        "USER", "HTTP-INLINE", "SIP-UDP", "SIP-TCP", "LOAD", "FTP-EXTENDED", "SMTP", "SNMP", "NNTP", "MYSQL",
+        "HTTP-INLINE", "SIP-UDP", "SIP-TCP", "LOAD", "FTP-EXTENDED", "SMTP", "SNMP", "NNTP", "MYSQL",
         "MYSQL-ECV", "MSSQL-ECV", "ORACLE-ECV", "LDAP", "POP3", "CITRIX-XML-SERVICE", "CITRIX-WEB-INTERFACE",
         "DNS-TCP", "RTSP", "ARP", "CITRIX-AG", "CITRIX-AAC-LOGINPAGE", "CITRIX-AAC-LAS", "CITRIX-XD-DDC", "ND6",
         "CITRIX-WI-EXTENDED", "DIAMETER", "RADIUS_ACCOUNTING", "STOREFRONT", "APPC", "SMPP", "CITRIX-XNC-ECV",

@@ -1,9 +1,12 @@
 //! From a configured monitor to what its probes need.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
+use super::bound::sealed_secrets;
 use super::health::Timing;
 use super::http::Check;
+use super::user::{DISPATCHER, Script};
 use super::{Kind, Sense, Spec};
 use crate::config::secret::Unseal;
 use crate::config::{LbMonitor, MonitorType};
@@ -14,19 +17,19 @@ use crate::time::MILLISECOND_US;
 pub struct Specs<'k> {
     /// What each monitor asks, by its name in small letters.
     kinds: BTreeMap<String, Kind>,
-    _key: &'k dyn Unseal,
+    key: &'k dyn Unseal,
 }
 
 impl<'k> Specs<'k> {
     /// `key` opens what is sealed.
     pub fn new(key: &'k dyn Unseal) -> Specs<'k> {
-        Specs { kinds: BTreeMap::new(), _key: key }
+        Specs { kinds: BTreeMap::new(), key }
     }
 
     /// A monitor that can be run ([`super::bound::cannot_run`]), as it is bound: `enabled` there or not.
     pub fn of(&mut self, monitor: &LbMonitor, enabled: bool) -> Arc<Spec> {
         let name = monitor.name.to_ascii_lowercase();
-        let kind = self.kinds.entry(name).or_insert_with(|| kind(monitor)).clone();
+        let kind = self.kinds.entry(name).or_insert_with(|| kind(monitor, self.key)).clone();
         Arc::new(Spec {
             name: monitor.name.as_str().into(),
             kind,
@@ -40,14 +43,28 @@ impl<'k> Specs<'k> {
     }
 }
 
-fn kind(monitor: &LbMonitor) -> Kind {
+fn kind(monitor: &LbMonitor, key: &dyn Unseal) -> Kind {
     match monitor.kind {
         MonitorType::Tcp | MonitorType::NotCarried(_) => Kind::Tcp,
+        MonitorType::User => Kind::User(Arc::new(script(monitor, key))),
         MonitorType::Http => Kind::Http(Arc::new(Check::new(
             &monitor.http_request,
             &monitor.custom_headers,
             &monitor.resp_codes,
         ))),
+    }
+}
+
+fn script(monitor: &LbMonitor, key: &dyn Unseal) -> Script {
+    let sealed = sealed_secrets(monitor).find(|secret| secret.option == "secureArgs");
+    Script {
+        name: monitor.script.clone(),
+        arguments: monitor.script_arguments.clone(),
+        secure_arguments: sealed.and_then(|secret| key.open(&secret.text, &secret.purpose)),
+        dispatcher: SocketAddr::new(
+            monitor.dispatcher_ip.unwrap_or(DISPATCHER.ip()),
+            monitor.dispatcher_port.unwrap_or(DISPATCHER.port()),
+        ),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a probe found, and what that means for the service. A finding's text is the monitor's "Last response".
 
 use std::fmt;
+use std::net::SocketAddr;
 
 use super::{Sense, Stage};
 
@@ -39,6 +40,15 @@ pub enum Finding {
     Status(u16),
     /// Not HTTP; says what is wrong.
     Malformed(&'static str),
+    /// A dispatcher's status, and what it says beside that.
+    Script {
+        /// HTTP's.
+        status: u16,
+        /// At most 256 characters on one line.
+        text: Box<str>,
+    },
+    /// Nobody takes requests at the address of the dispatcher.
+    NoDispatcher(SocketAddr),
     /// Closed before a whole answer.
     ClosedEarly,
     /// Response timeout.
@@ -89,6 +99,19 @@ impl fmt::Display for Finding {
             Finding::Unreachable => f.write_str("destination unreachable"),
             Finding::Status(code) => write!(f, "HTTP response code {code} received"),
             Finding::Malformed(what) => write!(f, "invalid HTTP response: {what}"),
+            Finding::Script { status, text } => {
+                match status {
+                    200 => f.write_str("script succeeded")?,
+                    503 => f.write_str("script failed")?,
+                    404 => f.write_str("script not found or not executable")?,
+                    400 => f.write_str("request not understood by the dispatcher")?,
+                    502 => f.write_str("answer of the script not understood")?,
+                    500 => f.write_str("dispatcher out of resources")?,
+                    status => write!(f, "dispatcher answered with status {status}")?,
+                }
+                if text.is_empty() { Ok(()) } else { write!(f, ": {text}") }
+            }
+            Finding::NoDispatcher(address) => write!(f, "no dispatcher at {address}"),
             Finding::ClosedEarly => f.write_str("connection closed before a complete response"),
             Finding::TimedOut(Stage::Connect) => {
                 f.write_str("time out during TCP connection establishment stage")

@@ -65,6 +65,7 @@ impl Request {
 pub struct AnswerHead {
     bytes: Vec<u8>,
     first_byte: Option<Time>,
+    status_line: Option<Time>,
 }
 
 /// What is known of an answer so far.
@@ -94,10 +95,14 @@ impl AnswerHead {
         self.first_byte.get_or_insert(now);
         self.bytes.extend_from_slice(bytes);
         loop {
+            if self.status_line.is_none() && self.bytes.contains(&b'\n') {
+                self.status_line = Some(now);
+            }
             match parse(self.bytes.get(..MAX_HEAD).unwrap_or(&self.bytes)) {
                 Head::Complete { status, length } if (100..200).contains(&status) && status != 101 => {
                     self.bytes.drain(..length);
                     self.first_byte = (!self.bytes.is_empty()).then_some(now);
+                    self.status_line = None;
                     if self.bytes.is_empty() {
                         return Answer::Partial;
                     }
@@ -118,6 +123,11 @@ impl AnswerHead {
     /// When the first byte of the final answer arrived.
     pub fn first_byte(&self) -> Option<Time> {
         self.first_byte
+    }
+
+    /// When the end of the final answer's status line arrived.
+    pub fn status_line(&self) -> Option<Time> {
+        self.status_line
     }
 }
 

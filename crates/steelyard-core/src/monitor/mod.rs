@@ -12,6 +12,7 @@ pub mod http;
 mod http_message;
 pub mod schedule;
 pub mod tcp;
+pub mod user;
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -47,6 +48,8 @@ pub enum Kind {
     Tcp,
     /// HTTP: the status is one of those expected.
     Http(Arc<http::Check>),
+    /// USER: a script that a dispatcher runs says so.
+    User(Arc<user::Script>),
 }
 
 /// Does a good answer mean success, or the opposite (`spec/methods.md` 4.7)?
@@ -59,12 +62,20 @@ pub enum Sense {
 }
 
 impl Spec {
-    /// Where to probe a service that listens at `service`.
-    pub fn destination(&self, service: SocketAddr) -> SocketAddr {
+    /// What is judged of a service that listens at `service`.
+    pub fn about(&self, service: SocketAddr) -> SocketAddr {
         SocketAddr::new(
             self.destination_ip.unwrap_or(service.ip()),
             self.destination_port.unwrap_or(service.port()),
         )
+    }
+
+    /// Where a probe about `about` goes: there, or to who is asked in its place.
+    pub fn destination(&self, about: SocketAddr) -> SocketAddr {
+        match &self.kind {
+            Kind::User(script) => script.dispatcher,
+            _ => about,
+        }
     }
 
     /// May its results become the service's response time? A reverse monitor has none (`spec/methods.md` 4.7).
@@ -72,11 +83,15 @@ impl Spec {
         self.learns_response_time && self.sense == Sense::Direct && self.enabled
     }
 
-    /// A probe of `to` that begins at `now`. What in it must be told from other probes, such as an id, comes from `seed`.
-    pub fn probe(&self, to: SocketAddr, now: Time, _seed: u64) -> Box<dyn Probe> {
+    /// A probe about `about` that begins at `now`. What in it must be told from other probes, such as an id, comes from `seed`.
+    pub fn probe(&self, about: SocketAddr, now: Time, _seed: u64) -> Box<dyn Probe> {
         match &self.kind {
             Kind::Tcp => Box::new(tcp::TcpProbe::new(self.sense, now)),
-            Kind::Http(check) => Box::new(http::HttpProbe::new(Arc::clone(check), self.sense, to)),
+            Kind::Http(check) => Box::new(http::HttpProbe::new(Arc::clone(check), self.sense, about)),
+            Kind::User(script) => {
+                let timeout_us = self.timing.response_timeout_us;
+                Box::new(user::UserProbe::new(Arc::clone(script), about, timeout_us, self.sense))
+            }
         }
     }
 }

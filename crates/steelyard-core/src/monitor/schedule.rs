@@ -57,6 +57,8 @@ pub struct Due {
     pub key: ProbeKey,
     /// Where to connect to.
     pub to: SocketAddr,
+    /// What is judged.
+    pub about: SocketAddr,
     /// Which address to leave from; `None` leaves it to the kernel.
     pub from: Option<IpAddr>,
     /// What to ask.
@@ -121,7 +123,7 @@ struct Entry {
 
 struct Probing {
     service: usize,
-    to: SocketAddr,
+    about: SocketAddr,
     spec: Arc<Spec>,
     weight: u32,
     machine: Machine,
@@ -221,12 +223,15 @@ impl Schedule {
             self.due.pop_first();
             if let Some(probing) = self.probes.get_mut(&key) {
                 probing.started = Some(now);
-                let (to, spec) = (probing.to, Arc::clone(&probing.spec));
-                let service = self.entries.get(&probing.service).map(|entry| &entry.service);
+                let (about, spec) = (probing.about, Arc::clone(&probing.spec));
+                let to = spec.destination(about);
+                // Who is asked in the place of the service is not where its source addresses lead to.
+                let service = self.entries.get(&probing.service).filter(|_| to == about);
+                let service = service.map(|entry| &entry.service);
                 let from = service.and_then(|s| s.source.of_probe(s.address().ip(), to.ip()));
                 self.taken += 1;
                 let seed = scattered(scattered(self.seed ^ key.0).wrapping_add(self.taken));
-                taken.push(Due { key, to, from, spec, seed });
+                taken.push(Due { key, to, about, from, spec, seed });
             }
         }
         taken
@@ -297,23 +302,23 @@ impl Schedule {
     fn adopt(&mut self, target: &Target, old: &[ProbeKey], now: Time) -> Vec<ProbeKey> {
         let mut keys = Vec::new();
         for (spec, weight) in target.monitors.iter().filter(|(spec, _)| spec.enabled) {
-            let to = spec.destination(target.service.address());
+            let about = spec.about(target.service.address());
             let known =
                 old.iter().copied().find(|k| self.probes.get(k).is_some_and(|p| p.spec.name == spec.name));
             let key = match known {
-                Some(key) if self.asks_the_same(key, spec, to) => {
+                Some(key) if self.asks_the_same(key, spec, about) => {
                     self.retime(key, spec, *weight, now);
                     key
                 }
                 Some(key) => {
                     let history = self.probes.get(&key).map(|p| p.machine.clone());
-                    self.begin(target, (spec, *weight, to), history, now)
+                    self.begin(target, (spec, *weight, about), history, now)
                 }
                 None => {
                     // A monitor that joins a service that others hold UP must fail before it counts against it.
                     let joins_up = !old.is_empty() && target.service.state() == State::Up;
                     let health = if joins_up { Health::Up } else { Health::Unknown };
-                    self.begin(target, (spec, *weight, to), Some(Machine::new(health)), now)
+                    self.begin(target, (spec, *weight, about), Some(Machine::new(health)), now)
                 }
             };
             keys.push(key);
@@ -321,10 +326,10 @@ impl Schedule {
         keys
     }
 
-    fn asks_the_same(&self, key: ProbeKey, spec: &Spec, to: SocketAddr) -> bool {
+    fn asks_the_same(&self, key: ProbeKey, spec: &Spec, about: SocketAddr) -> bool {
         self.probes
             .get(&key)
-            .is_some_and(|p| p.to == to && p.spec.kind == spec.kind && p.spec.sense == spec.sense)
+            .is_some_and(|p| p.about == about && p.spec.kind == spec.kind && p.spec.sense == spec.sense)
     }
 
     /// Adopts new timing; what is due later than the new interval allows is brought forward.
@@ -348,7 +353,7 @@ impl Schedule {
     fn begin(
         &mut self,
         target: &Target,
-        (spec, weight, to): (&Arc<Spec>, u32, SocketAddr),
+        (spec, weight, about): (&Arc<Spec>, u32, SocketAddr),
         machine: Option<Machine>,
         now: Time,
     ) -> ProbeKey {
@@ -358,7 +363,7 @@ impl Schedule {
         self.next_first = due.plus_us(SECOND_US / FIRST_PROBES_PER_SECOND);
         let probing = Probing {
             service: identity(&target.service),
-            to,
+            about,
             spec: Arc::clone(spec),
             weight,
             machine: machine.unwrap_or_else(|| Machine::new(Health::Unknown)),

@@ -73,7 +73,7 @@ impl Probes {
             let id = self.next;
             self.next += 1;
             let flow = shared.net.connect(Owner::Probe(id), due.to);
-            let probe = due.spec.probe(due.to, now, due.seed);
+            let probe = due.spec.probe(due.about, now, due.seed);
             shared.net.schedule.after(due.spec.timing.response_timeout_us, Event::ProbeEnds(id));
             let service = number(due.to);
             let running = Running { key: due.key, flow, service, spec: due.spec, probe, connected: false };

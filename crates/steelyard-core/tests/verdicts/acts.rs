@@ -179,6 +179,12 @@ const PROOFS: &[(&str, &str, &str)] = &[
     ("lb monitor", "customHeaders", "m02_m03_probes_are_whole_http_messages_with_one_host"),
     ("lb monitor", "destIP destPort", "a_monitor_probes_where_dest_ip_and_dest_port_say"),
     ("lb monitor", "reverse state", "reverse_disabled_and_unmonitored_services_have_the_documented_states"),
+    (
+        "lb monitor",
+        "scriptName scriptArgs dispatcherIP dispatcherPort",
+        "a_user_monitor_asks_its_dispatcher_about_the_service",
+    ),
+    ("lb monitor", "secureArgs", "arguments_are_verbatim_and_secure_ones_follow"),
     ("lb monitor", "LRTM", "m38_lrtm_decides_with_the_response_times_of_its_monitors"),
     ("lb monitor", "interval", "a_shorter_interval_takes_effect_at_once"),
     ("lb monitor", "resptimeout", "a_service_that_accepts_and_says_nothing_is_down_and_says_why"),

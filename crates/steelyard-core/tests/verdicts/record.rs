@@ -135,7 +135,7 @@ fn allowed(line: &str) -> &'static [Verdict] {
         ("add", "lb vserver") if !carried(word(after + 1)) => STORED,
         ("add", "service") if !carried(word(after + 2)) => STORED,
         ("add", "servicegroup") if !carried(word(after + 1)) => STORED,
-        ("add", "lb monitor" | "monitor") if !["http", "tcp"].contains(&word(after + 1)) => STORED,
+        ("add", "lb monitor" | "monitor") if !["http", "tcp", "user"].contains(&word(after + 1)) => STORED,
         ("bind", "lb vserver") if words.iter().any(|word| word == "-policyname") => STORED,
         (
             "add" | "set" | "bind",

@@ -155,7 +155,7 @@ impl Prober {
         let task = spawn_local(async move {
             let _slot = slot;
             let clock = prober.inner.clock;
-            let mut probe = due.spec.probe(due.to, clock.now(), due.seed);
+            let mut probe = due.spec.probe(due.about, clock.now(), due.seed);
             let (result, open) = channel::carry_out(&mut *probe, &due, clock).await;
             prober.finish(key, result);
             if let Some(open) = open {
