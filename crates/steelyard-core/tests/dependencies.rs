@@ -5,6 +5,7 @@ use steelyard_core::command::{
     Command, DEPENDENCIES, Dependency, Object, Refusal, Verb, apply, described, read, taken,
 };
 use steelyard_core::config::Config;
+use steelyard_core::config::attribute::Kind;
 
 type Fields = &'static [(&'static str, &'static str)];
 
@@ -107,6 +108,48 @@ fn defaults_are_told_where_the_protocol_decides() {
     assert!(name.default.is_none() && name.by_type.is_empty());
     assert_eq!(of(Object::LbMonitor, "rtsprequest").types, ["RTSP"]);
     assert!(of(Object::LbMonitor, "interval").types.is_empty());
+}
+
+/// `spec/methods.md` 1.4, 1.5, and NITRO's errors 1462 and 1464: of each method the protocols, and `apply` goes by the same.
+#[test]
+fn methods_are_told_with_the_protocols_that_have_them() {
+    let described = described(Object::LbVserver);
+    let of = |nitro: &str| described.iter().find(|d| d.row.nitro == nitro).unwrap();
+    let words = |nitro: &str| match of(nitro).row.kind {
+        Kind::Word(words) => words.carried.iter().chain(words.not_carried).copied().collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    let told = |method: &str| {
+        of("lbmethod").types_by_word.iter().find(|(word, _)| *word == method).map(|(_, types)| types)
+    };
+    assert_eq!(told("LEASTRESPONSETIME").unwrap(), &["HTTP", "SSL"]);
+    let requests = told("LEASTREQUEST").unwrap();
+    assert!(
+        ["HTTP", "SSL", "DNS", "RADIUS"].iter().all(|protocol| requests.contains(protocol)),
+        "{requests:?}"
+    );
+    assert!(
+        !["TCP", "SSL_TCP", "UDP", "FTP"].iter().any(|protocol| requests.contains(protocol)),
+        "{requests:?}"
+    );
+    assert_eq!(told("AUDITLOGHASH").unwrap(), &["SYSLOGTCP", "SYSLOGUDP"]);
+    assert!(told("URLHASH").unwrap().iter().all(|protocol| !protocol.starts_with("SYSLOG")));
+    assert!(
+        told("LEASTCONNECTION").is_none()
+            && told("LRTM").is_none()
+            && of("backuplbmethod").types_by_word.is_empty()
+    );
+    for (method, protocol) in
+        words("lbmethod").into_iter().flat_map(|m| words("servicetype").into_iter().map(move |p| (m, p)))
+    {
+        let mut config = Config::default();
+        let fields: [(&str, &[&str]); 3] =
+            [("name", &["v"]), ("servicetype", &[protocol]), ("lbmethod", &[method])];
+        let command = Command::new(Verb::Add, Object::LbVserver, &fields).unwrap();
+        let code = apply(&mut config, &command).err().as_ref().map(Refusal::code);
+        let is_told = told(method).is_none_or(|types| types.contains(&protocol));
+        assert_eq!(code.is_none(), is_told, "{method} of {protocol}: {code:?}");
+    }
 }
 
 const FILE: &str = "enable ns feature LB CS\nadd server h 192.0.2.1\nadd service s h HTTP 80\nadd serviceGroup g HTTP\n\

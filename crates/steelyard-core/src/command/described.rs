@@ -1,15 +1,15 @@
 //! Attributes of an object as forms and descriptions of the interface need them: rows, defaults, and what depends on what.
 //!
-//! Says nothing twice: rows and defaults are the resources' own, and the options of a monitor's types are those that
-//! [`apply`](super::apply()) goes by. Only what needs or excludes what stands here, in a table that tests hold against `apply`.
+//! Says nothing twice: rows and defaults are the resources' own, and the options of a monitor's types and the methods of a
+//! protocol are those that [`apply`](super::apply()) goes by. Only what needs or excludes what stands here, in a table that tests hold against `apply`.
 
 use super::Object;
-use super::apply::types_of_option;
+use super::apply::{has_method, types_of_option};
 use crate::config::attribute::{Kind, Place, Resource, Row, Value};
 use crate::config::{
-    CsAction, CsPolicy, CsVserver, HaLocal, HaPartner, LbGroup, LbMonitor, LbParameter, LbProfile, LbVserver,
-    NetProfile, NsConfig, NsHostName, NsIp, NsParam, NsSpParams, Server, Service, ServiceGroup, SslCertKey,
-    SslVserver, SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser,
+    CsAction, CsPolicy, CsVserver, HaLocal, HaPartner, LbGroup, LbMethod, LbMonitor, LbParameter, LbProfile,
+    LbVserver, NetProfile, NsConfig, NsHostName, NsIp, NsParam, NsSpParams, Server, Service, ServiceGroup,
+    ServiceType, SslCertKey, SslVserver, SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser,
 };
 
 /// An attribute of an object.
@@ -22,6 +22,8 @@ pub struct Described {
     pub by_type: Vec<(&'static str, Value)>,
     /// The types that have it, where not all have.
     pub types: &'static [&'static str],
+    /// Words that it may hold for some types alone, with those types.
+    pub types_by_word: Vec<(&'static str, Vec<&'static str>)>,
 }
 
 /// The attributes of an object, in the order in which they are printed. Empty where it has none of its own.
@@ -30,7 +32,7 @@ pub fn described(object: Object) -> Vec<Described> {
         Object::Server => of::<Server>(),
         Object::Service => of::<Service>(),
         Object::ServiceGroup => of::<ServiceGroup>(),
-        Object::LbVserver => of::<LbVserver>(),
+        Object::LbVserver => of::<LbVserver>().into_iter().map(with_methods).collect(),
         Object::LbMonitor => of::<LbMonitor>().into_iter().map(with_types).collect(),
         Object::LbParameter => of::<LbParameter>(),
         Object::NsIp => of::<NsIp>(),
@@ -65,7 +67,7 @@ fn of<T: Resource + Default>() -> Vec<Described> {
             false => Vec::new(),
         };
         let default = (attribute.value)(&plain).filter(|_| !given && by_type.is_empty());
-        Described { row, default, by_type, types: &[] }
+        Described { row, default, by_type, types: &[], types_by_word: Vec::new() }
     };
     T::ATTRIBUTES.iter().map(describe).collect()
 }
@@ -73,7 +75,6 @@ fn of<T: Resource + Default>() -> Vec<Described> {
 /// The default of an attribute for each word of the attribute that says the object's type.
 fn by_type<T: Resource + Default>(nitro: &str) -> Vec<(&'static str, Value)> {
     let Some(of) = T::rows().find(|row| TYPES.contains(&row.nitro)) else { return Vec::new() };
-    let Kind::Word(words) = of.kind else { return Vec::new() };
     let default = |word: &&'static str| {
         let mut object = T::default();
         object.store(of.nitro, &Value::Word(word));
@@ -81,11 +82,37 @@ fn by_type<T: Resource + Default>(nitro: &str) -> Vec<(&'static str, Value)> {
         let attribute = T::ATTRIBUTES.iter().find(|attribute| attribute.row.nitro == nitro)?;
         Some((*word, (attribute.value)(&object)?))
     };
-    words.carried.iter().chain(words.not_carried).filter_map(default).collect()
+    words(of).iter().filter_map(default).collect()
+}
+
+/// The words that a row may hold.
+fn words(row: &Row) -> Vec<&'static str> {
+    match row.kind {
+        Kind::Word(words) => words.carried.iter().chain(words.not_carried).copied().collect(),
+        _ => Vec::new(),
+    }
 }
 
 fn with_types(described: Described) -> Described {
     Described { types: types_of_option(described.row.nitro), ..described }
+}
+
+/// A method is one of some protocols or of all.
+fn with_methods(described: Described) -> Described {
+    if described.row.nitro != "lbmethod" {
+        return described;
+    }
+    let protocols: Vec<&str> =
+        LbVserver::rows().filter(|row| row.nitro == "servicetype").flat_map(words).collect();
+    let of = |word: &'static str| {
+        let method = LbMethod::of(word)?;
+        let is_of =
+            |protocol: &&&str| ServiceType::of(protocol).is_some_and(|protocol| has_method(protocol, method));
+        let some: Vec<&str> = protocols.iter().filter(is_of).copied().collect();
+        (some.len() < protocols.len()).then_some((word, some))
+    };
+    let types_by_word = words(described.row).into_iter().filter_map(of).collect();
+    Described { types_by_word, ..described }
 }
 
 /// What an attribute of an object needs and excludes, by NITRO's names.

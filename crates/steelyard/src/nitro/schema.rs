@@ -241,6 +241,10 @@ fn depends(resource: &Resource, row: &Attribute, own: Option<&Described>, told: 
     if let Some(own) = own.filter(|own| !own.types.is_empty()) {
         told.insert("types".to_owned(), json!(own.types));
     }
+    if let Some(own) = own.filter(|own| !own.types_by_word.is_empty()) {
+        let by_word = own.types_by_word.iter().map(|(word, types)| ((*word).to_owned(), json!(types)));
+        told.insert("types_by_word".to_owned(), Plain::Object(by_word.collect()));
+    }
 }
 
 /// As a GET shows them.

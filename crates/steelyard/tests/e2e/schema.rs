@@ -111,6 +111,13 @@ fn attributes_are_as_the_documents_have_them() {
     for method in ["ROUNDROBIN", "LEASTCONNECTION", "LEASTRESPONSETIME", "LRTM"] {
         assert!(words.as_array().unwrap().contains(&json!(method)), "{words}");
     }
+    let by_word = attribute("lbvserver", "lbmethod")["types_by_word"].clone();
+    assert_eq!(by_word["LEASTRESPONSETIME"], json!(["HTTP", "SSL"]));
+    assert!(
+        by_word["LEASTREQUEST"].as_array().is_some_and(|types| !types.contains(&json!("TCP"))),
+        "{by_word}"
+    );
+    assert!(by_word["ROUNDROBIN"].is_null(), "{by_word}");
     let line = &schema(&program, "/nsconfig")[0];
     assert_eq!(line["actions"], json!(["unset", "save", "clear", "diff"]));
     let operations = &schema(&program, "/lbvserver")[0]["operations"];

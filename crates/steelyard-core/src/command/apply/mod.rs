@@ -42,6 +42,7 @@ use lb_group::bind_lb_group;
 use lb_vserver::{add_lb_vserver, bind_lb_vserver, set_lb_vserver};
 use monitor::{add_lb_monitor, bind_lb_monitor, set_lb_monitor};
 pub(super) use monitor_options::types_of_option;
+pub(super) use protocols::has_method;
 use remove::{rename, rm};
 use ssl_cert_key::{
     add_ssl_cert_key, bind_ssl_cert_key, link_ssl_cert_key, set_ssl_cert_key, unlink_ssl_cert_key,

@@ -10,19 +10,22 @@ pub(super) fn go_together(vserver: ServiceType, service: ServiceType) -> bool {
     vserver == service || SECURED.iter().any(|(clear, tls)| [(*clear, *tls), (*tls, *clear)].contains(&pair))
 }
 
-/// Two methods look at requests (`spec/methods.md` 1.4, 1.5); syslog messages have methods of their own (error 1462,
-/// 1464).
+/// Refuses a method that virtual servers of the protocol do not have.
 pub(super) fn check_method(vserver: &LbVserver) -> Result<(), Refusal> {
-    let (method, protocol) = (vserver.lb_method, vserver.service_type);
+    match has_method(vserver.service_type, vserver.lb_method) {
+        true => Ok(()),
+        false => Err(Refusal::MethodForType { method: vserver.lb_method.text() }),
+    }
+}
+
+/// May virtual servers of that protocol have the method? Two methods look at requests (`spec/methods.md` 1.4, 1.5);
+/// syslog messages have methods of their own (error 1462, 1464).
+pub fn has_method(protocol: ServiceType, method: LbMethod) -> bool {
     let is_syslog = SYSLOG.contains(&protocol.text());
-    let allowed = match (method, method.text()) {
+    match (method, method.text()) {
         (LbMethod::LeastRequest | LbMethod::LeastResponseTime, _) => method.suits(protocol),
         (_, "AUDITLOGHASH") => is_syslog,
         (_, word) => !is_syslog || !word.ends_with("HASH"),
-    };
-    match allowed {
-        true => Ok(()),
-        false => Err(Refusal::MethodForType { method: method.text() }),
     }
 }
 
