@@ -182,9 +182,9 @@ impl fmt::Display for Fault {
                 write!(f, "ended before {} a result", plural(*unknown, "monitor had", "monitors had"))
             }
             Fault::NoAnswer { url, why } => {
-                write!(f, "{url}: {why}; is 'steelyard run' running there? --nitro URL asks another address")
+                write!(f, "{url}: {why}; is 'steelyard run' running there? --nitro URL or --data DIRECTORY asks elsewhere")
             }
-            Fault::Url { url, why } => write!(f, "--nitro {url}: {why}; give http://ADDRESS:PORT"),
+            Fault::Url { url, why } => write!(f, "--nitro {url}: {why}; give http://ADDRESS:PORT, or --data DIRECTORY"),
             Fault::Answer { message, url } => write!(f, "{message} (asked {url})"),
         }
     }

@@ -5,7 +5,9 @@
 
 mod table;
 
+use std::fmt::{self, Display};
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -18,9 +20,11 @@ use hyper_util::rt::TokioIo;
 use serde::{Deserialize, Serialize};
 use steelyard_core::balance::decision;
 use steelyard_core::vserver::VirtualServer;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream};
 
 use crate::fault::{Fault, reason};
+use crate::nitro::host;
 
 /// What to explain, and to whom.
 #[derive(clap::Args)]
@@ -33,9 +37,14 @@ pub struct ExplainArgs {
     /// A table for people, or JSON for programs.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Management URL of the running program.
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:9080")]
-    nitro: String,
+    /// Management URL of the running program. Without it the socket in the data directory is asked, and where there is
+    /// none http://127.0.0.1:9080.
+    #[arg(long, value_name = "URL")]
+    nitro: Option<String>,
+    /// Data directory of the running program, by default ./steelyard-data: its owner asks the socket nitro.sock there,
+    /// also where the management port speaks HTTPS alone.
+    #[arg(long, value_name = "DIRECTORY", conflicts_with = "nitro")]
+    data: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -144,9 +153,10 @@ pub fn run(args: &ExplainArgs) -> Result<(), Fault> {
         .build()
         .map_err(|error| Fault::System { what: "start", error })?;
     let path = format!("/steelyard/v1/explain/{}?last={}", percent_encode(&args.vserver), args.last);
-    let body = runtime.block_on(ask(&args.nitro, &path))?;
+    let door = Door::of(args)?;
+    let body = runtime.block_on(ask(&door, &path))?;
     let answer: Answer = serde_json::from_str(&body).map_err(|error| Fault::NoAnswer {
-        url: args.nitro.clone(),
+        url: door.to_string(),
         why: format!("not the answer of this program ({error})"),
     })?;
     match args.format {
@@ -161,12 +171,54 @@ fn print(text: &str) {
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
 }
 
-async fn ask(url: &str, path: &str) -> Result<String, Fault> {
-    let address = address(url)?;
-    match tokio::time::timeout(PATIENCE, exchange(&address, path)).await {
-        Ok(Ok((status, body))) => judge(status, body, url),
-        Ok(Err(why)) => Err(Fault::NoAnswer { url: url.to_owned(), why }),
-        Err(_) => Err(Fault::NoAnswer { url: url.to_owned(), why: "no answer within 10 s".to_owned() }),
+/// Where the running program is asked.
+enum Door {
+    Port { url: String, address: String },
+    Socket(PathBuf),
+}
+
+impl Door {
+    fn of(args: &ExplainArgs) -> Result<Door, Fault> {
+        let data = args.data.as_deref();
+        let socket = host::path(data.unwrap_or(Path::new(DATA)));
+        match &args.nitro {
+            Some(url) => Door::port(url),
+            None if data.is_some() || socket.exists() => Ok(Door::Socket(socket)),
+            None => Door::port(NITRO),
+        }
+    }
+
+    fn port(url: &str) -> Result<Door, Fault> {
+        Ok(Door::Port { url: url.to_owned(), address: address(url)? })
+    }
+}
+
+impl Display for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Door::Port { url, .. } => f.write_str(url),
+            Door::Socket(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+async fn ask(door: &Door, path: &str) -> Result<String, Fault> {
+    let exchange = async {
+        match door {
+            Door::Port { address, .. } => {
+                let stream = TcpStream::connect(address).await.map_err(|error| reason(&error))?;
+                exchange(stream, address, path).await
+            }
+            Door::Socket(socket) => {
+                let stream = UnixStream::connect(socket).await.map_err(|error| reason(&error))?;
+                exchange(stream, "localhost", path).await
+            }
+        }
+    };
+    match tokio::time::timeout(PATIENCE, exchange).await {
+        Ok(Ok((status, body))) => judge(status, body, door.to_string()),
+        Ok(Err(why)) => Err(Fault::NoAnswer { url: door.to_string(), why }),
+        Err(_) => Err(Fault::NoAnswer { url: door.to_string(), why: "no answer within 10 s".to_owned() }),
     }
 }
 
@@ -184,12 +236,15 @@ fn address(url: &str) -> Result<String, Fault> {
     })
 }
 
-async fn exchange(address: &str, path: &str) -> Result<(StatusCode, String), String> {
-    let stream = TcpStream::connect(address).await.map_err(|error| reason(&error))?;
+async fn exchange(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    host: &str,
+    path: &str,
+) -> Result<(StatusCode, String), String> {
     let (mut sender, connection) =
         http1::handshake(TokioIo::new(stream)).await.map_err(|error| error.to_string())?;
     let request = Request::get(path)
-        .header(HOST, address)
+        .header(HOST, host)
         .body(Empty::<Bytes>::new())
         .map_err(|error| error.to_string())?;
     let talk = async {
@@ -208,7 +263,7 @@ async fn exchange(address: &str, path: &str) -> Result<(StatusCode, String), Str
     }
 }
 
-fn judge(status: StatusCode, body: String, url: &str) -> Result<String, Fault> {
+fn judge(status: StatusCode, body: String, url: String) -> Result<String, Fault> {
     if status == StatusCode::OK {
         return Ok(body);
     }
@@ -216,8 +271,8 @@ fn judge(status: StatusCode, body: String, url: &str) -> Result<String, Fault> {
         .ok()
         .and_then(|answer| answer.get("message")?.as_str().map(str::to_owned));
     match message {
-        Some(message) => Err(Fault::Answer { message, url: url.to_owned() }),
-        None => Err(Fault::NoAnswer { url: url.to_owned(), why: format!("answered {status}") }),
+        Some(message) => Err(Fault::Answer { message, url }),
+        None => Err(Fault::NoAnswer { url, why: format!("answered {status}") }),
     }
 }
 
@@ -232,6 +287,9 @@ fn percent_encode(name: &str) -> String {
     out
 }
 
+/// Where `run` keeps its data and is managed, unless it is told otherwise.
+const DATA: &str = "./steelyard-data";
+const NITRO: &str = "http://127.0.0.1:9080";
 /// Decisions shown when nobody says how many.
 pub const DEFAULT_LAST: u64 = 10;
 /// Most decisions in one answer; the log may hold fewer.

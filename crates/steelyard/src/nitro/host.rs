@@ -25,7 +25,7 @@ impl HostSocket {
     /// # Errors
     /// A line for people: why there is none.
     pub fn open(data: &Path) -> Result<(UnixListener, HostSocket), String> {
-        let path = data.join(NAME);
+        let path = path(data);
         let listener = bind(data, &path);
         let listener = listener.map_err(|error| {
             format!("{}: {}; this program cannot be changed while it runs", path.display(), reason(&error))
@@ -38,6 +38,11 @@ impl Drop for HostSocket {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// Where it is in the data directory.
+pub fn path(data: &Path) -> PathBuf {
+    data.join(NAME)
 }
 
 fn bind(data: &Path, path: &Path) -> io::Result<UnixListener> {

@@ -58,7 +58,11 @@ fn wrong_words_on_the_command_line_are_code_2() {
         (&["explain", "v", "--last", "0"], &["'0'", "--last"]),
         (&["explain", "v", "--format", "xml"], &["'xml'", "--format"]),
         (&["explain", "v", "--nitro", "127.0.0.1:9080"], &["--nitro 127.0.0.1:9080", "http://ADDRESS:PORT"]),
-        (&["explain", "v", "--nitro", "https://127.0.0.1"], &["only http://"]),
+        (&["explain", "v", "--nitro", "https://127.0.0.1"], &["only http://", "--data DIRECTORY"]),
+        (
+            &["explain", "v", "--nitro", "http://127.0.0.1", "--data", "d"],
+            &["'--nitro <URL>'", "'--data <DIRECTORY>'"],
+        ),
         (&["explain", "v", "--nitro", "not a url"], &["not a URL"]),
     ];
     for (arguments, words) in cases {

@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,12 +16,13 @@ use rustls::crypto::aws_lc_rs::default_provider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, ProtocolVersion, RootCertStore, StreamOwned, version};
+use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::client::{Client, page};
 use crate::network::Network;
 use crate::place::Place;
-use crate::program::{PASSWORD, Program, run_to_end};
-use crate::service::wait_for;
+use crate::program::{EXECUTABLE, PASSWORD, Program, config, run_to_end};
+use crate::service::{TestService, wait_for};
 
 pub fn trials() -> Vec<Trial> {
     trials![
@@ -33,6 +35,7 @@ pub fn trials() -> Vec<Trial> {
         what_was_made_here_and_has_ended_is_made_anew_and_the_operators_is_not,
         beyond_loopback_all_is_by_https_and_for_users_unless_http_is_asked_for,
         a_missing_certificate_is_made_for_the_key_that_is_there,
+        explain_needs_no_port_where_its_user_may_use_the_socket,
     ]
 }
 
@@ -315,6 +318,39 @@ fn a_missing_certificate_is_made_for_the_key_that_is_there() {
     assert_eq!(fs::read(&key).unwrap(), before.1);
     let mut stream = connect(at(&place), "localhost", &trusting(&certificate)).unwrap();
     assert_eq!(ask(&mut stream, true), OK);
+}
+
+/// No program is managed at the port that `explain` asks by itself: each has its own address here.
+fn explain_needs_no_port_where_its_user_may_use_the_socket() {
+    let place = Place::new();
+    let _s1 = TestService::plain(place.service(1));
+    let text = config(&place, "ROUNDROBIN", &[place.service(1)]);
+    let data = Path::new(&place.file("beside", "")).with_file_name("steelyard-data");
+    let (folder, data) = (data.parent().unwrap(), data.to_str().unwrap());
+    let url = format!("https://{}", at(&place));
+    let program = Program::launch_with(&place, &text, &["--data", data, "--nitro", &url]);
+    page(program.vserver());
+    let explain = ["explain", "v", "--format", "json"];
+    let named = run_to_end(&[&explain[..], &["--data", data]].concat());
+    let found = Command::new(EXECUTABLE).args(explain).current_dir(folder).output().unwrap();
+    for output in [named, found] {
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((&answer["vserver"], answer["decisions"].as_array().unwrap().len()), (&json!("v"), 1));
+        assert_eq!(answer["decisions"][0]["selected"], "s1");
+    }
+    let socket = format!("{data}/nitro.sock");
+    drop(program);
+    // A socket that a killed program has left, and none.
+    for (why, step) in [("connection refused", true), ("no such file or directory", false)] {
+        let output = run_to_end(&["explain", "v", "--data", data]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert!(error.contains(&format!("{socket}: {why}; is 'steelyard run' running there?")), "{error}");
+        if step {
+            fs::remove_file(&socket).unwrap();
+        }
+    }
 }
 
 const CONFIG: &str = "enable ns feature LB\n";
