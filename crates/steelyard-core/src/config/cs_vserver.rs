@@ -4,7 +4,10 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::attribute::Kind;
 use super::binding_list::BindingList;
-use super::lb_vserver::MSSQL_VERSIONS;
+use super::lb_vserver::{
+    MSSQL_VERSIONS, ORACLE_VERSIONS, PASSIVE_OR_ACTIVE, PERSISTENCE_BACKUPS, SPARES, SPILLOVER_METHODS,
+    VIP_INSERTIONS,
+};
 use super::make::resource;
 use super::policy_binding::PolicyBinding;
 use super::service_type::{ServiceType, Transport};
@@ -59,11 +62,7 @@ resource! {
         case_sensitive: bool = true, Option("caseSensitive", "casesensitive", Kind::OnOff).traffic();
         /// What decides that its backup takes over load.
         spillover_method: &'static str = "NONE",
-            Option(
-                "soMethod",
-                "somethod",
-                one_of(&["CONNECTION", "DYNAMICCONNECTION", "BANDWIDTH", "HEALTH", "NONE"])
-            ).traffic();
+            Option("soMethod", "somethod", one_of(SPILLOVER_METHODS)).traffic();
         /// ENABLED: a client stays where it was sent.
         spillover_persistence: bool = false, Option("soPersistence", "sopersistence", Kind::Switch).traffic();
         /// Minutes for which that holds.
@@ -74,7 +73,7 @@ resource! {
             Option("soThreshold", "sothreshold", Kind::Number { min: 1, max: 4_294_967_287 }).traffic();
         /// What happens when no backup is UP.
         spillover_backup_action: &'static str = "",
-            Option("soBackupAction", "sobackupaction", one_of(&["DROP", "ACCEPT", "REDIRECT"])).traffic();
+            Option("soBackupAction", "sobackupaction", one_of(SPARES)).traffic();
         /// ENABLED: the port in redirections of services is made its own.
         redirect_port_rewrite: bool = false, Option("redirectPortRewrite", "redirectportrewrite", Kind::Switch).traffic();
         /// DISABLED: transactions under way may end when it goes DOWN.
@@ -86,7 +85,7 @@ resource! {
             Option("disablePrimaryOnDown", "disableprimaryondown", Kind::Switch).traffic();
         /// Whether its address and port are told to services in a header.
         insert_vip: &'static str = "OFF",
-            Option("insertVserverIPPort", "insertvserveripport", one_of(&["OFF", "VIPADDR", "V6TOV4MAPPING"])).traffic();
+            Option("insertVserverIPPort", "insertvserveripport", one_of(VIP_INSERTIONS)).traffic();
         /// Name of that header.
         vip_header: String = String::new(), SecondWord("vipHeader", "vipheader", TEXT).traffic();
         /// ON: addresses in RTSP are translated.
@@ -122,7 +121,7 @@ resource! {
         db_profile: String = String::new(), Option("dbProfileName", "dbprofilename", PROFILE).traffic();
         /// Version that it tells to clients of an Oracle database.
         oracle_server_version: &'static str = "10G",
-            Option("oracleServerVersion", "oracleserverversion", one_of(&["10G", "11G"])).traffic();
+            Option("oracleServerVersion", "oracleserverversion", one_of(ORACLE_VERSIONS)).traffic();
         /// Words for people.
         comment: String = String::new(), Option("comment", "comment", COMMENT).inert();
         /// Version that it tells to clients of a Microsoft database.
@@ -148,10 +147,10 @@ resource! {
         net_profile: String = String::new(), Option("netProfile", "netprofile", PROFILE).traffic();
         /// ACTIVE: its address answers pings only while it is UP.
         icmp_response: &'static str = "PASSIVE",
-            Option("icmpVsrResponse", "icmpvsrresponse", one_of(&["PASSIVE", "ACTIVE"])).traffic();
+            Option("icmpVsrResponse", "icmpvsrresponse", one_of(PASSIVE_OR_ACTIVE)).traffic();
         /// ACTIVE: a route to its address is advertised only while it is UP.
         route_health: &'static str = "PASSIVE",
-            Option("RHIstate", "rhistate", one_of(&["PASSIVE", "ACTIVE"])).traffic();
+            Option("RHIstate", "rhistate", one_of(PASSIVE_OR_ACTIVE)).traffic();
         /// Profile that says how clients must log in.
         authentication_profile: String = String::new(), Option("authnProfile", "authnprofile", PROFILE).exposure();
         /// DNS profile of its queries.
@@ -175,7 +174,7 @@ resource! {
         cookie_name: String = String::new(), Option("cookieName", "cookiename", SHORT_TEXT).traffic();
         /// What makes a client come back where that fails.
         persistence_backup: &'static str = "NONE",
-            Option("persistenceBackup", "persistencebackup", one_of(&["SOURCEIP", "NONE"])).traffic();
+            Option("persistenceBackup", "persistencebackup", one_of(PERSISTENCE_BACKUPS)).traffic();
         /// Minutes for which that holds.
         backup_persistence_timeout_min: u32 = 2,
             Option("backupPersistenceTimeout", "backuppersistencetimeout", Kind::Number { min: 2, max: 1440 }).traffic();

@@ -46,7 +46,7 @@ resource! {
             Option("timeout", "timeout", Kind::Number { min: 0, max: 1440 }).traffic();
         /// What makes a client come back where that fails.
         persistence_backup: &'static str = "NONE",
-            Option("persistenceBackup", "persistencebackup", one_of(&["SOURCEIP", "NONE"])).traffic();
+            Option("persistenceBackup", "persistencebackup", one_of(PERSISTENCE_BACKUPS)).traffic();
         /// Minutes for which that holds.
         backup_persistence_timeout_min: u32 = 2,
             Option("backupPersistenceTimeout", "backuppersistencetimeout", Kind::Number { min: 2, max: 1440 }).traffic();
@@ -109,11 +109,7 @@ resource! {
         clt_timeout_s: u32 = 180, Option("cltTimeout", "clttimeout", IDLE_TIMEOUT).always();
         /// What decides that its backup takes over load.
         spillover_method: &'static str = "NONE",
-            Option(
-                "soMethod",
-                "somethod",
-                one_of(&["CONNECTION", "DYNAMICCONNECTION", "BANDWIDTH", "HEALTH", "NONE"])
-            );
+            Option("soMethod", "somethod", one_of(SPILLOVER_METHODS));
         /// ENABLED: a client stays where it was sent.
         spillover_persistence: bool = false, Option("soPersistence", "sopersistence", Kind::Switch);
         /// Minutes for which that holds.
@@ -127,7 +123,7 @@ resource! {
             Option("soThreshold", "sothreshold", Kind::Number { min: 1, max: 4_294_967_287 });
         /// What happens when no backup is UP.
         spillover_backup_action: &'static str = "",
-            Option("soBackupAction", "sobackupaction", one_of(&["DROP", "ACCEPT", "REDIRECT"]));
+            Option("soBackupAction", "sobackupaction", one_of(SPARES));
         /// ENABLED: the port in redirections of services is made its own.
         redirect_port_rewrite: bool = false, Option("redirectPortRewrite", "redirectportrewrite", Kind::Switch).traffic();
         /// DISABLED: transactions under way may end when it goes DOWN.
@@ -139,7 +135,7 @@ resource! {
             Option("disablePrimaryOnDown", "disableprimaryondown", Kind::Switch);
         /// Whether its address and port are told to services in a header.
         insert_vip: &'static str = "OFF",
-            Option("insertVserverIPPort", "insertvserveripport", one_of(&["OFF", "VIPADDR", "V6TOV4MAPPING"])).traffic();
+            Option("insertVserverIPPort", "insertvserveripport", one_of(VIP_INSERTIONS)).traffic();
         /// Name of that header.
         vip_header: String = String::new(), SecondWord("vipHeader", "vipheader", TEXT).traffic();
         /// Where clients are sent to log in.
@@ -172,7 +168,7 @@ resource! {
         layer_2_connection: bool = false, Option("l2Conn", "l2conn", Kind::OnOff).traffic();
         /// Version that it tells to clients of an Oracle database.
         oracle_server_version: &'static str = "10G",
-            Option("oracleServerVersion", "oracleserverversion", one_of(&["10G", "11G"])).traffic();
+            Option("oracleServerVersion", "oracleserverversion", one_of(ORACLE_VERSIONS)).traffic();
         /// Version that it tells to clients of a Microsoft database.
         mssql_server_version: &'static str = "2008R2",
             Option("mssqlServerVersion", "mssqlserverversion", one_of(MSSQL_VERSIONS)).traffic();
@@ -194,10 +190,10 @@ resource! {
         net_profile: String = String::new(), Option("netProfile", "netprofile", PROFILE);
         /// ACTIVE: its address answers pings only while it is UP.
         icmp_response: &'static str = "PASSIVE",
-            Option("icmpVsrResponse", "icmpvsrresponse", one_of(&["PASSIVE", "ACTIVE"])).traffic();
+            Option("icmpVsrResponse", "icmpvsrresponse", one_of(PASSIVE_OR_ACTIVE)).traffic();
         /// ACTIVE: a route to its address is advertised only while it is UP.
         route_health: &'static str = "PASSIVE",
-            Option("RHIstate", "rhistate", one_of(&["PASSIVE", "ACTIVE"])).traffic();
+            Option("RHIstate", "rhistate", one_of(PASSIVE_OR_ACTIVE)).traffic();
         /// Slow start: load given to a new service per interval; 0 leaves it to startup round robin.
         new_service_request: u32 = 0,
             Option("newServiceRequest", "newservicerequest", Kind::Number { min: 0, max: u32::MAX });
@@ -333,6 +329,19 @@ const PERSISTENCE: &[&str] = &[
     "USERSESSION",
     "NONE",
 ];
+/// What can decide that a backup takes over load.
+pub(super) const SPILLOVER_METHODS: &[&str] =
+    &["CONNECTION", "DYNAMICCONNECTION", "BANDWIDTH", "HEALTH", "NONE"];
+/// What can happen when no backup is UP.
+pub(super) const SPARES: &[&str] = &["DROP", "ACCEPT", "REDIRECT"];
+/// How a virtual server's address and port can be told to services.
+pub(super) const VIP_INSERTIONS: &[&str] = &["OFF", "VIPADDR", "V6TOV4MAPPING"];
+/// When pings are answered and routes advertised: always, or only while it is UP.
+pub(super) const PASSIVE_OR_ACTIVE: &[&str] = &["PASSIVE", "ACTIVE"];
+/// What can take the place of persistence that a client does not keep.
+pub(super) const PERSISTENCE_BACKUPS: &[&str] = &["SOURCEIP", "NONE"];
+/// Versions of Oracle's database.
+pub(super) const ORACLE_VERSIONS: &[&str] = &["10G", "11G"];
 /// Versions of Microsoft's database protocol.
 pub(super) const MSSQL_VERSIONS: &[&str] =
     &["70", "2000", "2000SP1", "2005", "2008", "2008R2", "2012", "2014"];
