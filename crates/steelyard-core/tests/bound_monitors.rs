@@ -20,10 +20,15 @@ impl Unseal for NoKey {
 
 /// What runs on the first service, what is UNKNOWN, and the threshold where 50 is asked for.
 fn sorted(lines: &str) -> (Vec<String>, Vec<String>, u32) {
-    let text = format!("add service s 10.0.0.1 HTTP 80\n{lines}");
+    sorted_of("HTTP", lines)
+}
+
+fn sorted_of(service_type: &str, lines: &str) -> (Vec<String>, Vec<String>, u32) {
+    let text = format!("add service s 10.0.0.1 {service_type} 80\n{lines}");
     let reading = read(text.as_bytes(), "t");
     assert!(reading.refused.is_empty(), "{:?}", reading.refused);
-    let bound = Bound::of(&reading.config, &reading.config.services.find("s").unwrap().monitors, &NoKey);
+    let service = reading.config.services.find("s").unwrap();
+    let bound = Bound::of(&reading.config, service.service_type, &service.monitors, &NoKey);
     let run = bound.run.iter().map(|(monitor, b)| format!("{} {}", monitor.name, b.weight)).collect();
     let unknown = bound.unknown.iter().map(|u| format!("{}: {}", u.monitor, u.why)).collect();
     (run, unknown, bound.threshold(50))
@@ -141,5 +146,28 @@ fn m12_names_and_arguments_of_scripts_have_the_documented_limits() {
             said.contains(&format!("exceeds maximum [{argument}]")) && said.ends_with("(1106)"),
             "{said}"
         );
+    }
+}
+
+/// `spec/methods.md` 4.2.
+#[test]
+fn services_that_are_not_reached_by_tcp_are_pinged() {
+    for (service_type, default) in [
+        ("HTTP", "tcp-default 1"),
+        ("TCP", "tcp-default 1"),
+        ("SSL", "tcp-default 1"),
+        ("FTP", "tcp-default 1"),
+        ("DNS_TCP", "tcp-default 1"),
+        ("UDP", "ping-default 1"),
+        ("DNS", "ping-default 1"),
+        ("RADIUS", "ping-default 1"),
+        ("SIP_UDP", "ping-default 1"),
+        ("TFTP", "ping-default 1"),
+        ("ANY", "ping-default 1"),
+    ] {
+        let run = vec![default.to_owned()];
+        assert_eq!(sorted_of(service_type, ""), (run.clone(), Vec::new(), 50), "{service_type}");
+        let lines = "add lb monitor l LDAP\nbind service s -monitorName l";
+        assert_eq!(sorted_of(service_type, lines), (run, vec![LDAP.to_owned()], 0), "{service_type}");
     }
 }

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use steelyard_core::monitor::health::Machine;
-use steelyard_core::monitor::schedule::Transition;
 use steelyard_core::service::{Service, State as ServiceState};
 use steelyard_core::snapshot::placement::Placement;
 use steelyard_core::vserver::VirtualServer;
@@ -18,7 +17,7 @@ use crate::auth::Auth;
 use crate::columns::align;
 use crate::fault::Fault;
 use crate::files::Folders;
-use crate::probe::Prober;
+use crate::probe::{News, Prober};
 use crate::report::Report;
 use crate::run::{Plan, seed};
 use crate::signals::Signals;
@@ -32,7 +31,7 @@ use crate::worker::Clock;
 pub async fn probe(plan: Plan, report: &Report) -> Result<(), Fault> {
     let mut signals = Signals::new()?;
     let clock = Clock::start();
-    let quiet = |_: &Transition| ();
+    let quiet = |_: News<'_>| ();
     let (prober, _probing) = Prober::start(clock, seed(), quiet);
     let addresses = Addresses::open(Vip::Host)?;
     let context = Context {

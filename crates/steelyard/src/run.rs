@@ -10,7 +10,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use steelyard_core::config::Config;
-use steelyard_core::monitor::schedule::Transition;
 use steelyard_core::snapshot::placement::Placement;
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 
@@ -27,7 +26,7 @@ use crate::nitro::opening::{self, Opened, Opening};
 use crate::nitro::pair::Pair;
 use crate::nitro::{self, Listener};
 use crate::preflight;
-use crate::probe::Prober;
+use crate::probe::{News, Prober};
 use crate::read::{Absent, Source};
 use crate::reload::{self, Hangup};
 use crate::report::Report;
@@ -395,7 +394,14 @@ fn start_prober(
     flusher: Flusher,
 ) -> (Prober, JoinHandle<()>) {
     let (report, ready) = (report.clone(), Rc::clone(ready));
-    let say = move |t: &Transition| {
+    let say = move |news: News<'_>| {
+        let t = match news {
+            News::Transition(transition) => transition,
+            News::Unable { monitor, lacking } => {
+                let line = format!("steelyard: monitor {monitor}: this host cannot probe: {lacking}");
+                return report.err(line);
+            }
+        };
         if ready.get() {
             report.out(listing::transition(t));
         }

@@ -27,7 +27,7 @@ pub fn targets(
     for service in config.services.iter() {
         let Some(live) = snapshot.service(&service.name) else { continue };
         let enabled = service.enabled && server_enabled(&service.server);
-        let bound = Bound::of(config, &service.monitors, key);
+        let bound = Bound::of(config, service.service_type, &service.monitors, key);
         let monitors = monitors(bound, service.monitor_threshold, &mut specs);
         targets.push(monitors.target(
             live,
@@ -35,7 +35,7 @@ pub fn targets(
         ));
     }
     for group in config.service_groups.iter() {
-        let bound = Bound::of(config, &group.monitors, key);
+        let bound = Bound::of(config, group.service_type, &group.monitors, key);
         let monitors = monitors(bound, group.monitor_threshold, &mut specs);
         for member in &group.members {
             let name = member_name(&group.name, &member.server, member.port);

@@ -143,6 +143,8 @@ mod one_schema;
 mod owner;
 #[path = "e2e/passwords.rs"]
 mod passwords;
+#[path = "e2e/ping.rs"]
+mod ping;
 #[path = "e2e/place.rs"]
 mod place;
 #[path = "e2e/ports.rs"]
@@ -213,6 +215,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(relaying::trials());
     trials.extend(told::trials());
     trials.extend(tcp::trials());
+    trials.extend(ping::trials());
     trials.extend(ports::trials());
     trials.extend(failing::trials());
     trials.extend(accounting::trials());

@@ -397,9 +397,9 @@ pub enum Refusal {
         /// Its name.
         name: String,
     },
-    /// 2164: `tcp-default` unbinds itself.
+    /// 2164: `tcp-default` and `ping-default` unbind themselves.
     DefaultMonitorUnbound,
-    /// 2139: `tcp-default` can be neither changed nor switched.
+    /// 2139: neither of them can be changed or switched.
     DefaultMonitor,
     /// 2165: `tcp-default` binds itself.
     DefaultMonitorBound,

@@ -7,6 +7,8 @@ use super::make::words;
 words! {
     /// What a probe does.
     pub enum MonitorType {
+        /// Asks the host for an echo.
+        Ping = "PING",
         /// Opens a connection.
         Tcp = "TCP",
         /// Sends a request and looks at the status of the answer.
@@ -15,7 +17,7 @@ words! {
         User = "USER",
     }
     not carried [
-        "PING", "TCP-ECV", "HTTP-ECV", "UDP-ECV", "DNS", "FTP", "LDNS-PING", "LDNS-TCP", "LDNS-DNS", "RADIUS",
+        "TCP-ECV", "HTTP-ECV", "UDP-ECV", "DNS", "FTP", "LDNS-PING", "LDNS-TCP", "LDNS-DNS", "RADIUS",
         "HTTP-INLINE", "SIP-UDP", "SIP-TCP", "LOAD", "FTP-EXTENDED", "SMTP", "SNMP", "NNTP", "MYSQL",
         "MYSQL-ECV", "MSSQL-ECV", "ORACLE-ECV", "LDAP", "POP3", "CITRIX-XML-SERVICE", "CITRIX-WEB-INTERFACE",
         "DNS-TCP", "RTSP", "ARP", "CITRIX-AG", "CITRIX-AAC-LOGINPAGE", "CITRIX-AAC-LAS", "CITRIX-XD-DDC", "ND6",

@@ -109,7 +109,7 @@ resource! {
         no_default_bindings: bool = false, Option("noDefaultBindings", "nodefaultbindings", Kind::YesNo).traffic();
     }
     plain {
-        /// The monitors bound to it, in binding order; empty means `tcp-default`.
+        /// The monitors bound to it, in binding order; empty means the default one of its type.
         monitors: Vec<MonitorBinding> = Vec::new();
         /// The policies that are bound to it, in binding order.
         policies: BindingList<PolicyBinding> = BindingList::default();

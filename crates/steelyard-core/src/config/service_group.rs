@@ -105,7 +105,7 @@ resource! {
     plain {
         /// Its members, in binding order.
         members: BindingList<Member> = BindingList::default();
-        /// The monitors bound to it, in binding order; empty means `tcp-default`.
+        /// The monitors bound to it, in binding order; empty means the default one of its type.
         monitors: Vec<MonitorBinding> = Vec::new();
     }
     by service_type {

@@ -1,5 +1,7 @@
 //! The protocols of services, groups and virtual servers, and what follows from a protocol.
 
+use super::monitor_type::{PING_DEFAULT, TCP_DEFAULT};
+
 super::make::words! {
     /// The protocol of a service, a group or a virtual server.
     pub enum ServiceType {
@@ -52,6 +54,14 @@ impl ServiceType {
             _ if self.is_one_of(DATAGRAMS) => Transport::Udp,
             _ if self.is_one_of(&["ANY"]) => Transport::Any,
             _ => Transport::Tcp,
+        }
+    }
+
+    /// The monitor that probes a service without one of its own (`spec/methods.md` 4.2).
+    pub fn default_monitor(self) -> &'static str {
+        match self.transport() {
+            Transport::Tcp => TCP_DEFAULT,
+            Transport::Udp | Transport::Any => PING_DEFAULT,
         }
     }
 

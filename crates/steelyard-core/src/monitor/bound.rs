@@ -2,13 +2,13 @@
 //!
 //! Owns the rule for a monitor that this program knows and cannot run: it is UNKNOWN and does not count
 //! (`spec/methods.md` ruling 6), so that it neither takes a service down nor holds it up. The hard question is a service
-//! that has no other: it would be UP unseen, so `tcp-default` probes it in their place.
+//! that has no other: it would be UP unseen, so the default monitor of its type probes it in their place.
 
 use std::fmt;
 
 use crate::config::attribute::{Resource, Row, Value};
 use crate::config::secret::{Secret, Unseal, purpose};
-use crate::config::{Config, LbMonitor, MonitorBinding, MonitorType, TCP_DEFAULT};
+use crate::config::{Config, LbMonitor, MonitorBinding, MonitorType, ServiceType};
 
 /// The monitors of a service or a group.
 pub struct Bound<'c> {
@@ -16,7 +16,7 @@ pub struct Bound<'c> {
     pub run: Vec<(&'c LbMonitor, MonitorBinding)>,
     /// Those that would be, could they be run.
     pub unknown: Vec<Unknown>,
-    /// Does `tcp-default` probe because every other is UNKNOWN?
+    /// Does the default monitor probe because every other is UNKNOWN?
     stands_in: bool,
 }
 
@@ -45,8 +45,13 @@ pub enum CannotRun {
 }
 
 impl<'c> Bound<'c> {
-    /// Sorts the monitors bound to a service or group; without any it has `tcp-default`.
-    pub fn of(config: &'c Config, bound: &[MonitorBinding], key: &dyn Unseal) -> Bound<'c> {
+    /// Sorts the monitors bound to a service or group of that type; without any it has the type's default one.
+    pub fn of(
+        config: &'c Config,
+        service_type: ServiceType,
+        bound: &[MonitorBinding],
+        key: &dyn Unseal,
+    ) -> Bound<'c> {
         let mut sorted = Bound { run: Vec::new(), unknown: Vec::new(), stands_in: false };
         for binding in bound {
             let Some(monitor) = config.lb_monitors.find(&binding.monitor) else { continue };
@@ -62,8 +67,9 @@ impl<'c> Bound<'c> {
         let probes = |(monitor, binding): &(&LbMonitor, MonitorBinding)| monitor.enabled && binding.enabled;
         sorted.stands_in = !sorted.unknown.is_empty() && !sorted.run.iter().any(probes);
         if bound.is_empty() || sorted.stands_in {
-            let binding = MonitorBinding { monitor: TCP_DEFAULT.to_owned(), ..MonitorBinding::default() };
-            sorted.run.extend(config.lb_monitors.find(TCP_DEFAULT).map(|monitor| (monitor, binding)));
+            let name = service_type.default_monitor();
+            let binding = MonitorBinding { monitor: name.to_owned(), ..MonitorBinding::default() };
+            sorted.run.extend(config.lb_monitors.find(name).map(|monitor| (monitor, binding)));
         }
         sorted
     }

@@ -47,6 +47,7 @@ fn kind(monitor: &LbMonitor, key: &dyn Unseal) -> Kind {
     match monitor.kind {
         MonitorType::Tcp | MonitorType::NotCarried(_) => Kind::Tcp,
         MonitorType::User => Kind::User(Arc::new(script(monitor, key))),
+        MonitorType::Ping => Kind::Ping,
         MonitorType::Http => Kind::Http(Arc::new(Check::new(
             &monitor.http_request,
             &monitor.custom_headers,

@@ -36,6 +36,10 @@ pub enum Finding {
     Refused,
     /// No way to the address.
     Unreachable,
+    /// An ICMP echo reply came.
+    EchoReply,
+    /// None came.
+    NoEchoReply,
     /// An HTTP status.
     Status(u16),
     /// Not HTTP; says what is wrong.
@@ -97,6 +101,8 @@ impl fmt::Display for Finding {
             Finding::Connected => f.write_str("TCP syn+ack received"),
             Finding::Refused => f.write_str("TCP syn sent, reset received"),
             Finding::Unreachable => f.write_str("destination unreachable"),
+            Finding::EchoReply => f.write_str("ICMP echo reply received"),
+            Finding::NoEchoReply => f.write_str("no ICMP echo reply received"),
             Finding::Status(code) => write!(f, "HTTP response code {code} received"),
             Finding::Malformed(what) => write!(f, "invalid HTTP response: {what}"),
             Finding::Script { status, text } => {

@@ -10,6 +10,7 @@ mod finding;
 pub mod health;
 pub mod http;
 mod http_message;
+pub mod ping;
 pub mod schedule;
 pub mod tcp;
 pub mod user;
@@ -46,6 +47,8 @@ pub struct Spec {
 pub enum Kind {
     /// TCP: the connection is accepted.
     Tcp,
+    /// PING: the host answers an echo request.
+    Ping,
     /// HTTP: the status is one of those expected.
     Http(Arc<http::Check>),
     /// USER: a script that a dispatcher runs says so.
@@ -84,9 +87,10 @@ impl Spec {
     }
 
     /// A probe about `about` that begins at `now`. What in it must be told from other probes, such as an id, comes from `seed`.
-    pub fn probe(&self, about: SocketAddr, now: Time, _seed: u64) -> Box<dyn Probe> {
+    pub fn probe(&self, about: SocketAddr, now: Time, seed: u64) -> Box<dyn Probe> {
         match &self.kind {
             Kind::Tcp => Box::new(tcp::TcpProbe::new(self.sense, now)),
+            Kind::Ping => Box::new(ping::PingProbe::new(about, self.sense, seed)),
             Kind::Http(check) => Box::new(http::HttpProbe::new(Arc::clone(check), self.sense, about)),
             Kind::User(script) => {
                 let timeout_us = self.timing.response_timeout_us;
@@ -103,6 +107,9 @@ pub enum Channel {
     Stream,
     /// UDP: each `Step::Send` is a datagram, each `received` has one.
     Datagram,
+    /// ICMP or ICMPv6, whichever the address is of: each `Step::Send` is a message, each `received` has one, of IPv4
+    /// perhaps with its header. The kernel may put in another id; messages that answer somebody else arrive too.
+    Echo,
 }
 
 /// One probe, from opening its channel to its verdict. Who drives it opens the channel, hands over bytes both ways,

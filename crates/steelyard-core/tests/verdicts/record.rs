@@ -135,7 +135,7 @@ fn allowed(line: &str) -> &'static [Verdict] {
         ("add", "lb vserver") if !carried(word(after + 1)) => STORED,
         ("add", "service") if !carried(word(after + 2)) => STORED,
         ("add", "servicegroup") if !carried(word(after + 1)) => STORED,
-        ("add", "lb monitor" | "monitor") if !["http", "tcp", "user"].contains(&word(after + 1)) => STORED,
+        ("add", "lb monitor" | "monitor") if !MONITORS.contains(&word(after + 1)) => STORED,
         ("bind", "lb vserver") if words.iter().any(|word| word == "-policyname") => STORED,
         (
             "add" | "set" | "bind",
@@ -167,6 +167,14 @@ fn words(line: &str) -> Vec<String> {
     words.retain(|word| !word.is_empty());
     words
 }
+
+/// Types of monitors that are run.
+const MONITORS: &[&str] = &[
+    "http", //
+    "ping", //
+    "tcp",  //
+    "user", //
+];
 
 const HONOURED: &[Verdict] = &[Verdict::Honoured];
 const OWN: &[Verdict] = &[Verdict::Honoured, Verdict::Partial, Verdict::Stored];

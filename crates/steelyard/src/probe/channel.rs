@@ -12,7 +12,7 @@ use steelyard_core::monitor::{Channel, Fault, Probe, ProbeResult};
 use tokio::time::Instant;
 
 use super::stream::Open;
-use super::{datagram, stream};
+use super::{datagram, echo, stream};
 use crate::worker::Clock;
 
 /// How the use of one channel ended.
@@ -30,7 +30,8 @@ pub async fn carry_out(probe: &mut dyn Probe, due: &Due, clock: Clock) -> (Probe
     loop {
         let (end, open) = match channel {
             Channel::Stream => stream::use_one(probe, due, deadline, clock).await,
-            Channel::Datagram => (datagram::use_one(probe, due, deadline, clock).await, None),
+            Channel::Datagram => (datagram::use_one(probe, datagram::open(due), deadline, clock).await, None),
+            Channel::Echo => (datagram::use_one(probe, echo::open(due), deadline, clock).await, None),
         };
         match end {
             End::Result(result) => return (result, open),

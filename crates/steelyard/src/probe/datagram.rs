@@ -1,20 +1,27 @@
-//! Probes over UDP.
+//! Probes over UDP, and what ICMP has in common with it: messages that arrive whole.
 
 use std::io;
+use std::net::SocketAddr;
 
+use socket2::{Domain, Socket, Type};
 use steelyard_core::monitor::schedule::Due;
-use steelyard_core::monitor::{Probe, Stage, Step};
+use steelyard_core::monitor::{Fault, Probe, Stage, Step};
 use tokio::net::UdpSocket;
 use tokio::time::{Instant, timeout_at};
 
 use super::channel::{End, classify};
 use crate::worker::{Clock, leave_from};
 
-/// Uses one socket to the end. It is connected: only the service's answers arrive, and the errors that its host sends.
-pub async fn use_one(probe: &mut dyn Probe, due: &Due, deadline: Instant, clock: Clock) -> End {
-    let socket = match open(due) {
+/// Uses one socket, if it could be had, to the end.
+pub async fn use_one(
+    probe: &mut dyn Probe,
+    socket: Result<UdpSocket, Fault>,
+    deadline: Instant,
+    clock: Clock,
+) -> End {
+    let socket = match socket {
         Ok(socket) => socket,
-        Err(error) => return End::Result(probe.failed(classify(&error))),
+        Err(why) => return End::Result(probe.failed(why)),
     };
     let first = probe.opened(clock.now());
     match timeout_at(deadline, converse(probe, first, &socket, clock)).await {
@@ -23,13 +30,18 @@ pub async fn use_one(probe: &mut dyn Probe, due: &Due, deadline: Instant, clock:
     }
 }
 
-fn open(due: &Due) -> io::Result<UdpSocket> {
-    let domain = socket2::Domain::for_address(due.to);
-    let socket = socket2::Socket::new(domain, socket2::Type::DGRAM.nonblocking(), None)?;
+/// A socket that is connected: only the service's answers arrive, and the errors that its host sends.
+pub fn open(due: &Due) -> Result<UdpSocket, Fault> {
+    let socket = Socket::new(Domain::for_address(due.to), Type::DGRAM.nonblocking(), None);
+    socket.and_then(|socket| connected(socket, due, due.to)).map_err(|error| classify(&error))
+}
+
+/// A socket that sends messages to `to`, from where the probe is to leave.
+pub fn connected(socket: Socket, due: &Due, to: SocketAddr) -> io::Result<UdpSocket> {
     if let Some(from) = due.from {
         leave_from(&socket, from)?;
     }
-    socket.connect(&due.to.into())?;
+    socket.connect(&to.into())?;
     UdpSocket::from_std(socket.into())
 }
 

@@ -5,19 +5,20 @@
 
 mod channel;
 mod datagram;
+mod echo;
 mod stream;
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Resource, getrlimit};
-use steelyard_core::monitor::ProbeResult;
 use steelyard_core::monitor::bound::Unknown;
 use steelyard_core::monitor::health::Machine;
 use steelyard_core::monitor::schedule::{Due, ProbeKey, Schedule, Target, Transition};
+use steelyard_core::monitor::{Finding, ProbeResult};
 use steelyard_core::service::{Service, State};
 use tokio::sync::Notify;
 use tokio::task::{AbortHandle, JoinHandle, spawn_local};
@@ -40,17 +41,29 @@ struct Inner {
     clock: Clock,
     /// Something is due earlier than the loop knows, or there is room again.
     changed: Notify,
-    on_transition: Box<dyn Fn(&Transition)>,
+    on_news: Box<dyn Fn(News<'_>)>,
+    /// What this host was found to lack so far.
+    lacking: RefCell<BTreeSet<&'static str>>,
+}
+
+/// What the prober has to tell.
+pub enum News<'a> {
+    /// A service changed its state.
+    Transition(&'a Transition),
+    /// This host cannot probe with that monitor. It is told once for each thing that is lacking.
+    Unable {
+        /// Name of the first monitor that found out.
+        monitor: &'a str,
+        /// What is lacking.
+        lacking: &'static str,
+    },
 }
 
 impl Prober {
-    /// Nothing is probed before `reconfigure`. `on_transition` hears of every change of a service's state.
+    /// Nothing is probed before `reconfigure`. `on_news` hears of every change of a service's state and of what this
+    /// host lacks.
     /// Must be called on a thread that runs a tokio `LocalSet`; the probes end with it. The task ends only by a fault.
-    pub fn start(
-        clock: Clock,
-        seed: u64,
-        on_transition: impl Fn(&Transition) + 'static,
-    ) -> (Prober, JoinHandle<()>) {
+    pub fn start(clock: Clock, seed: u64, on_news: impl Fn(News<'_>) + 'static) -> (Prober, JoinHandle<()>) {
         let inner = Rc::new(Inner {
             schedule: RefCell::new(Schedule::new(seed)),
             running: RefCell::default(),
@@ -58,7 +71,8 @@ impl Prober {
             room: room(),
             clock,
             changed: Notify::new(),
-            on_transition: Box::new(on_transition),
+            on_news: Box::new(on_news),
+            lacking: RefCell::default(),
         });
         let prober = Prober { inner };
         let probing = spawn_local(prober.clone().run());
@@ -85,7 +99,7 @@ impl Prober {
                 task.abort();
             }
         }
-        transitions.iter().for_each(|t| (self.inner.on_transition)(t));
+        transitions.iter().for_each(|t| (self.inner.on_news)(News::Transition(t)));
     }
 
     /// Waits until every monitor has given a first result, or until `at_most` is over.
@@ -157,7 +171,7 @@ impl Prober {
             let clock = prober.inner.clock;
             let mut probe = due.spec.probe(due.about, clock.now(), due.seed);
             let (result, open) = channel::carry_out(&mut *probe, &due, clock).await;
-            prober.finish(key, result);
+            prober.finish(&due, result);
             if let Some(open) = open {
                 open.hang_up().await;
             }
@@ -165,11 +179,16 @@ impl Prober {
         self.inner.running.borrow_mut().insert(key, task.abort_handle());
     }
 
-    fn finish(&self, key: ProbeKey, result: ProbeResult) {
-        self.inner.running.borrow_mut().remove(&key);
-        let transition = self.inner.schedule.borrow_mut().finished(key, result, self.inner.clock.now());
+    fn finish(&self, due: &Due, result: ProbeResult) {
+        self.inner.running.borrow_mut().remove(&due.key);
+        if let Finding::Local(lacking) = result.finding
+            && self.inner.lacking.borrow_mut().insert(lacking)
+        {
+            (self.inner.on_news)(News::Unable { monitor: &due.spec.name, lacking });
+        }
+        let transition = self.inner.schedule.borrow_mut().finished(due.key, result, self.inner.clock.now());
         if let Some(transition) = transition {
-            (self.inner.on_transition)(&transition);
+            (self.inner.on_news)(News::Transition(&transition));
         }
         self.inner.changed.notify_one();
     }

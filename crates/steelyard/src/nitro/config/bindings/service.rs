@@ -1,6 +1,6 @@
 //! What is bound to services.
 
-use steelyard_core::config::{Config, MonitorBinding, Service, TCP_DEFAULT, Table};
+use steelyard_core::config::{Config, MonitorBinding, Service, ServiceType, Table};
 
 use super::probes::Probes;
 use super::{View, bindings, row, switch};
@@ -54,16 +54,21 @@ fn monitors(view: &View<'_>, service: &Service) -> Vec<Row> {
     of_service(service).into_iter().map(monitor).collect()
 }
 
-/// The monitors bound to a service; one that has none and is probed has `tcp-default`.
+/// The monitors bound to a service; one that has none and is probed has the default one of its type.
 pub fn of_service(service: &Service) -> Vec<MonitorBinding> {
-    or_default(&service.monitors, service.health_monitor)
+    or_default(service.service_type, &service.monitors, service.health_monitor)
 }
 
 /// The same of any list of monitors.
-pub fn or_default(bound: &[MonitorBinding], is_probed: bool) -> Vec<MonitorBinding> {
+pub fn or_default(
+    service_type: ServiceType,
+    bound: &[MonitorBinding],
+    is_probed: bool,
+) -> Vec<MonitorBinding> {
     match bound {
         [] if is_probed => {
-            vec![MonitorBinding { monitor: TCP_DEFAULT.to_owned(), ..MonitorBinding::default() }]
+            let monitor = service_type.default_monitor().to_owned();
+            vec![MonitorBinding { monitor, ..MonitorBinding::default() }]
         }
         bound => bound.to_vec(),
     }

@@ -92,7 +92,7 @@ fn monitors(_: &View<'_>, group: &ServiceGroup) -> Vec<Row> {
 }
 
 fn monitors_of_members(view: &View<'_>, group: &ServiceGroup) -> Vec<Row> {
-    let bound = or_default(&group.monitors, group.health_monitor);
+    let bound = or_default(group.service_type, &group.monitors, group.health_monitor);
     let of = |member: &Member| {
         let name = member_name(&group.name, &member.server, member.port);
         let probes = Probes::of(view, &name);
