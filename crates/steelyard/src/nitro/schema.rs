@@ -82,24 +82,21 @@ impl Operation {
     }
 }
 
-/// Those of the reference in its order, then those that only commands know.
+/// Those of the reference in its order, then those that only commands know, or know by another name.
 fn attributes(resource: &Resource, operations: &[Operation]) -> Vec<Plain> {
     let documented = Documented::find(Section::Config, resource.name);
     let own = resource.change.as_ref().map(|change| described(change.object)).unwrap_or_default();
     let about = |row: &Attribute| own.iter().find(|described| described.row == row);
     let mut all = Vec::new();
-    let mut told: Vec<&Attribute> = Vec::new();
+    let mut told: Vec<&str> = Vec::new();
     for field in documented.iter().flat_map(|documented| &documented.fields) {
         let row = row_of(resource, operations, field.name);
-        told.extend(row);
+        told.push(field.name);
         all.push(attribute(resource, operations, field.name, (Some(field), row, row.and_then(about))));
     }
-    if resource.change.is_none() {
-        return all;
-    }
     for row in operations.iter().flat_map(|operation| operation.taken.rows()) {
-        if told.iter().all(|known| known.nitro != row.nitro) {
-            told.push(row);
+        if !told.contains(&row.nitro) {
+            told.push(row.nitro);
             all.push(attribute(resource, operations, row.nitro, (None, Some(row), about(row))));
         }
     }

@@ -21,6 +21,7 @@ pub fn trials() -> Vec<Trial> {
         bulkbindings_tells_those_of_all,
         filters_and_arguments_find_a_binding,
         a_metric_is_deleted_by_its_name,
+        the_reference_has_second_names_for_what_is_bound,
     ]
 }
 
@@ -363,6 +364,36 @@ fn a_metric_is_deleted_by_its_name() {
     assert_eq!(metrics(), ["memory"]);
     assert_eq!(delete("lbmonitor_metric_binding/load?args=metric:memory"), ("200 OK".to_owned(), 0));
     assert!(metrics().is_empty() && !program.running().contains("-metric "));
+}
+
+/// `spec/nitro.md`: what only `update` of a service or a group has, and what a monitor is enabled for.
+fn the_reference_has_second_names_for_what_is_bound() {
+    let place = Place::new();
+    let program = bound(&place);
+    let field = |path: &str, field: &str| rows(&program, path)[0][field].clone();
+    program.done("PUT", "service", json!({"service": {"name": "s1", "monitor_name_svc": "m", "weight": 7}}));
+    assert_eq!(field("service_lbmonitor_binding/s1", "weight"), "7");
+    let of_group = json!({"servicegroupname": "g", "monitor_name_svc": "m", "dup_weight": 8});
+    program.done("PUT", "servicegroup", json!({"servicegroup": of_group}));
+    assert_eq!(field("servicegroup_lbmonitor_binding/g", "weight"), "8");
+    for (key, name, path) in [
+        ("servicegroupname", "g", "servicegroup_lbmonitor_binding/g"),
+        ("servicename", "s1", "service_lbmonitor_binding/s1"),
+    ] {
+        for (action, state) in [("disable", "DISABLED"), ("enable", "ENABLED")] {
+            let monitor = json!({"lbmonitor": {"monitorname": "m", key: name}});
+            program.done("POST", &format!("lbmonitor?action={action}"), monitor);
+            assert_eq!(field(path, "monstate"), state, "{action} {name}");
+        }
+    }
+    // Two names, and two values.
+    let two = json!({"lbmonitor_service_binding": {"monitorname": "m", "servicename": "s1", "weight": 2, "dup_weight": 3}});
+    let (status, answer) = program.owner("PUT", "lbmonitor_service_binding", Some(&two));
+    assert_eq!(
+        (status.as_str(), &answer["errorcode"]),
+        ("HTTP/1.1 599 Netscaler specific error", &json!(278))
+    );
+    assert_eq!(field("service_lbmonitor_binding/s1", "weight"), "7");
 }
 
 /// Whose bindings show every field.

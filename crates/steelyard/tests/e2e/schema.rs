@@ -52,21 +52,11 @@ fn every_resource_is_listed_and_described() {
             for named in ["required", "optional"] {
                 for of in operation[named].as_array().unwrap() {
                     let of = of.as_str().unwrap();
-                    assert!(
-                        seen.contains(&of) || is_another_name(of, &seen),
-                        "{name}: {of} is not described"
-                    );
+                    assert!(seen.contains(&of), "{name}: {of} is not described");
                 }
             }
         }
     }
-}
-
-/// NITRO's own names of what commands call a server's name: `ip`, `servername`.
-fn is_another_name(of: &str, seen: &[&str]) -> bool {
-    let pairs = [("servername", "ip"), ("servername", "ipaddress"), ("servicename", "servicegroupname")];
-    pairs.iter().any(|(row, name)| *row == of && seen.contains(name))
-        || of == "monstate" && seen.contains(&"state")
 }
 
 /// Expected values are `spec/nitro.md`'s of the resource.

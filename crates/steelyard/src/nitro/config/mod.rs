@@ -24,10 +24,13 @@ use super::resource::{Resource, Shown, binding, looked_at, whole};
 /// Every one.
 pub const RESOURCES: &[Resource] = &[
     whole("server", "name", Object::Server, Shown::List(server::server)),
-    whole("service", "name", Object::Service, Shown::List(service::service)).renamed(&[("ip", "servername")]),
-    whole("servicegroup", "servicegroupname", Object::ServiceGroup, Shown::List(service::servicegroup)),
+    whole("service", "name", Object::Service, Shown::List(service::service))
+        .renamed(&[("ip", "servername"), ("monitor_name_svc", "monitor_name")]),
+    whole("servicegroup", "servicegroupname", Object::ServiceGroup, Shown::List(service::servicegroup))
+        .renamed(&[("monitor_name_svc", "monitor_name"), ("dup_weight", "weight")]),
     whole("lbvserver", "name", Object::LbVserver, Shown::List(lbvserver::lbvserver)),
-    whole("lbmonitor", "monitorname", Object::LbMonitor, Shown::List(lbmonitor::lbmonitor)),
+    whole("lbmonitor", "monitorname", Object::LbMonitor, Shown::List(lbmonitor::lbmonitor))
+        .renamed(&[("servicegroupname", "servicename")]),
     whole("lbparameter", "", Object::LbParameter, Shown::Single(settings::lbparameter)),
     whole("lbgroup", "name", Object::LbGroup, Shown::List(settings::lbgroup)),
     whole("nsfeature", "", Object::NsFeature, Shown::Single(settings::nsfeature)),
@@ -56,7 +59,8 @@ pub const RESOURCES: &[Resource] = &[
     looked_at("systemsession", "sid", Shown::List(users::systemsession)),
     looked_at("nsrunningconfig", "", Shown::Single(whole::nsrunningconfig)),
     looked_at("nssavedconfig", "", Shown::Saved),
-    binding("lbvserver_service_binding", "name", Object::LbVserver, Shown::List(bindings::lbvserver_service)),
+    binding("lbvserver_service_binding", "name", Object::LbVserver, Shown::List(bindings::lbvserver_service))
+        .renamed(&[("servicegroupname", "servicename")]),
     binding(
         "lbvserver_servicegroup_binding",
         "name",
@@ -84,14 +88,14 @@ pub const RESOURCES: &[Resource] = &[
         Object::LbMonitor,
         Shown::List(bindings::lbmonitor_service),
     )
-    .renamed(&[("state", "monstate")]),
+    .renamed(OF_MONITORS),
     binding(
         "lbmonitor_servicegroup_binding",
         "monitorname",
         Object::LbMonitor,
         Shown::List(bindings::lbmonitor_servicegroup),
     )
-    .renamed(&[("servicegroupname", "servicename"), ("state", "monstate")]),
+    .renamed(OF_MONITORS),
     binding(
         "lbmonitor_metric_binding",
         "monitorname",
@@ -143,4 +147,12 @@ pub const RESOURCES: &[Resource] = &[
     looked_at("svcbindings", "servicename", Shown::List(bindings::svcbindings)),
     looked_at("servicegroupbindings", "servicegroupname", Shown::List(bindings::servicegroupbindings)),
     looked_at("lbpersistentsessions", "vserver", Shown::List(bindings::lbpersistentsessions)),
+];
+
+/// What the bindings of monitors call by several names.
+const OF_MONITORS: &[(&str, &str)] = &[
+    ("servicegroupname", "servicename"),
+    ("state", "monstate"),
+    ("dup_state", "monstate"),
+    ("dup_weight", "weight"),
 ];

@@ -3,6 +3,7 @@
 
 mod attribute;
 mod bound;
+mod cases;
 mod switched;
 mod templates;
 

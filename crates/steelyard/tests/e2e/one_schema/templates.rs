@@ -132,9 +132,9 @@ pub const STAY_OF_NS_CONFIG: &[(&str, &str, &str)] = &[(
 /// binding.
 pub const OF_ACTIONS: &[(&str, &str)] = &[
     ("server", "domainresolvenow delay graceful newname"),
-    // The second name of `ip` in `set`; what no appliance has had for long.
-    ("service", "ipaddress riseapbrstatsmsgcode delay graceful newname"),
-    ("servicegroup", "riseapbrstatsmsgcode delay graceful newname"),
+    // In `set` second names of `ip`, `monitor_name` and `weight`; and what no appliance has had for long.
+    ("service", "ipaddress monitor_name_svc riseapbrstatsmsgcode delay graceful newname"),
+    ("servicegroup", "monitor_name_svc dup_weight riseapbrstatsmsgcode delay graceful newname"),
     ("lbvserver", "newname"),
     ("lbgroup", "newname"),
     ("csvserver", "newname"),
