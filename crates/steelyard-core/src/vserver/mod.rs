@@ -71,6 +71,17 @@ impl VirtualServer {
         self.is_open() && (self.enabled || elsewhere)
     }
 
+    /// Does its redirect URL lead clients back to it? Known only where that names its address by number.
+    pub fn redirects_to_itself(&self) -> bool {
+        let url = self.by_state.redirect_url.as_deref().unwrap_or_default();
+        let Some((scheme, rest)) = url.split_once("://") else { return false };
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let host = authority.trim_start_matches('[').trim_end_matches(']');
+        let at_port_80 = || host.parse().map(|ip| SocketAddr::new(ip, 80));
+        let there = authority.parse().or_else(|_| at_port_80()).ok();
+        scheme.eq_ignore_ascii_case("http") && there.is_some() && there == self.address
+    }
+
     /// It was enabled by hand: it takes clients in again if it is UP.
     pub fn permit_return(&self) {
         self.live.comes_back.permit();

@@ -10,6 +10,7 @@ mod counted;
 pub mod draft;
 mod probed;
 mod since;
+mod why;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,17 +26,15 @@ use steelyard_core::service::{Service, State as ServiceState};
 use steelyard_core::snapshot::placement::Placement;
 use steelyard_core::snapshot::{Snapshot, to_open};
 use steelyard_core::time::Time;
-use steelyard_core::vserver::{Closed, VirtualServer};
+use steelyard_core::vserver::VirtualServer;
 
 use crate::access_log::AccessLog;
 use tokio::sync::Mutex;
 
 use crate::addresses::Addresses;
 use crate::auth::Auth;
-use crate::expose::{Exposed, list};
-use crate::fault::reason;
+use crate::expose::Exposed;
 use crate::files::Folders;
-use crate::listing::quoted;
 use crate::metrics::Figures;
 use crate::nitro::rates::{Rates, Recent};
 use crate::nitro::totals::Totals;
@@ -47,6 +46,7 @@ use crate::targets::targets;
 use crate::wall::Wall;
 use crate::watchdog::Watchdog;
 use crate::worker::{BindFailure, Clock, Counters, Pulse, Workers};
+use why::{ABSENT, BARRED, below_threshold, meanwhile, not_open, why_closed};
 
 /// The running configuration and what was made of it.
 pub struct State {
@@ -446,53 +446,3 @@ impl Probing {
         targets
     }
 }
-
-/// Why nobody is let in, the most general reason first, and what to do.
-fn why_closed(vserver: &VirtualServer) -> String {
-    let mut reasons = Vec::new();
-    let mut guards = Vec::new();
-    for closed in &vserver.closed {
-        match closed {
-            Closed::FeatureOff => {
-                reasons
-                    .push("load balancing is off: 'enable ns feature LB', or --assume-features".to_owned());
-            }
-            Closed::Type(name) => reasons.push(format!("this version does not carry {name}")),
-            Closed::Wildcard => reasons.push("this version serves no port *".to_owned()),
-            Closed::Guarded(guard) => guards.push(guard),
-        }
-    }
-    if !guards.is_empty() {
-        let name = quoted(&vserver.name);
-        let guards = list(&guards);
-        reasons.push(format!(
-            "exposure: this version does not act on {guards}; --expose {name} opens it all the same"
-        ));
-    }
-    reasons.join("; ")
-}
-
-fn below_threshold(vserver: &VirtualServer) -> String {
-    let (percent, threshold) = (vserver.picker.standing().percent(), vserver.by_state.health_threshold);
-    format!("{percent} % of its services are UP, less than the {threshold} % of -healthThreshold")
-}
-
-/// What becomes of the clients of a virtual server that is not UP, unless they are refused.
-fn meanwhile(vserver: &VirtualServer) -> Option<String> {
-    let by_state = &vserver.by_state;
-    if !vserver.is_open() {
-        return None;
-    }
-    let backup = by_state.backups.iter().find(|backup| backup.is_up());
-    let backup = backup.map(|backup| format!("its backup {} serves", quoted(&backup.name)));
-    backup.or_else(|| by_state.redirect_url.as_ref().map(|url| format!("clients are redirected to {url}")))
-}
-
-fn not_open(failure: &BindFailure) -> String {
-    format!("{}: cannot listen on {}: {}", failure.vserver, failure.address, reason(&failure.error))
-}
-
-/// `disablePrimaryOnDown`.
-const BARRED: &str = "a backup has taken its place: it waits to be enabled by hand";
-/// Shown of a virtual server that is open all the same: once the host has the address, it is served there.
-const ABSENT: &str = "address not on this host";

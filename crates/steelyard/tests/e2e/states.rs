@@ -74,6 +74,21 @@ fn a_redirect_url_is_an_answer_of_302_while_nobody_serves() {
     let reason = program.field("lbvserver", "v", "reason");
     assert_eq!(reason, "disabled; clients are redirected to https://sorry.example");
     assert_eq!(sent_to(&mut program.client(), "/a/b?c=d"), "https://sorry.example/a/b?c=d");
+    let (own, other) = (program.vserver(), place.vserver(1));
+    for (url, is_own) in [
+        (format!("http://{own}"), true),
+        (format!("HTTP://{own}/sorry.html?a"), true),
+        (format!("http://{other}"), false),
+        (format!("https://{own}"), false),
+        (format!("http://{}/", own.ip()), false),
+        ("/sorry.html".to_owned(), false),
+    ] {
+        program
+            .reload(&format!("{}disable lb vserver v\n", probed(&place, 1, &format!("-redirectURL {url}"))));
+        let itself = if is_own { ", which is this virtual server itself" } else { "" };
+        let reason = program.field("lbvserver", "v", "reason");
+        assert_eq!(reason, format!("disabled; clients are redirected to {url}{itself}"));
+    }
     program.reload(&probed(&place, 1, ""));
     assert_eq!(refused(program.vserver()), End::Reset, "there is no redirect any more");
 }
