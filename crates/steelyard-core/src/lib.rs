@@ -11,6 +11,7 @@ pub mod monitor;
 pub mod proxy;
 pub mod service;
 pub mod snapshot;
+pub mod sorted;
 pub mod sync;
 pub mod time;
 pub mod timer;

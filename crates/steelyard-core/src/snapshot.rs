@@ -5,6 +5,7 @@
 //! picker; otherwise another one takes over from it.
 
 mod by_state;
+mod concerned;
 pub mod placement;
 mod terms;
 
@@ -17,10 +18,12 @@ use crate::balance::setup::{Bound, Setup};
 use crate::balance::slow_start::{SlowStart, Unit};
 use crate::balance::startup::StartupReason;
 use crate::balance::{self, Measures};
+use crate::config::difference::Difference;
 use crate::config::guard::Guards;
 use crate::config::{Config, Features, LbBinding, LbVserver, Member, RequestUnit, ServiceGroup, ServiceType};
 use crate::service::Service;
 use crate::service::hot::Lines;
+use crate::sorted::Sorted;
 use crate::sync::Arc;
 use crate::time::Time;
 use crate::vserver::{ByState, Closed, Protocol, VirtualServer};
@@ -33,10 +36,10 @@ pub use terms::surge_steps;
 pub struct Snapshot {
     /// Rises with each snapshot.
     pub generation: u64,
-    vservers: BTreeMap<String, Arc<VirtualServer>>,
-    services: BTreeMap<String, Arc<Service>>,
+    vservers: Sorted<String, Arc<VirtualServer>>,
+    services: Sorted<String, Arc<Service>>,
     /// Members that were unbound from a group that is still there: one that is bound again is the same as before.
-    unbound: BTreeMap<String, Arc<Service>>,
+    unbound: Sorted<String, Arc<Service>>,
     budget: Arc<Budget>,
     placement: Arc<Placement>,
 }
@@ -46,9 +49,9 @@ impl Snapshot {
     pub fn placed(placement: Placement) -> Snapshot {
         Snapshot {
             generation: 0,
-            vservers: BTreeMap::new(),
-            services: BTreeMap::new(),
-            unbound: BTreeMap::new(),
+            vservers: Sorted::default(),
+            services: Sorted::default(),
+            unbound: Sorted::default(),
             budget: Budget::new(ALL_LOGS_BYTES),
             placement: Arc::new(placement),
         }
@@ -57,38 +60,52 @@ impl Snapshot {
     /// The view of `config` that follows this one; what has guards is closed. Its pickers take over at once, so build one
     /// only to publish it.
     pub fn next(&self, config: &Config, guards: &Guards, now: Time) -> Snapshot {
-        let services = self.live_services(config, now);
-        let unbound = self.unbound_from(config, &services);
+        self.next_by(&Difference::whole(), config, guards, now)
+    }
+
+    /// The same, where `difference` is all in which `config` may differ from that of this view, guards included. What it
+    /// does not concern is not looked at.
+    pub fn next_by(&self, difference: &Difference, config: &Config, guards: &Guards, now: Time) -> Snapshot {
+        let services = self.live_services(difference, config, now);
+        let unbound = self.unbound_from(difference, config, &services);
         let mut next = Snapshot {
             generation: self.generation + 1,
-            vservers: BTreeMap::new(),
+            vservers: self.vservers.clone(),
             services,
             unbound,
             budget: Arc::clone(&self.budget),
             placement: Arc::clone(&self.placement),
         };
-        let mut setups: BTreeMap<String, Setup> =
-            config.lb_vservers.iter().map(|v| (v.name.to_ascii_lowercase(), next.setup(v, config))).collect();
-        let rebuilt = self.to_rebuild(&setups);
-        for vserver in by_state::backups_first(config) {
+        let setup = |vserver: &LbVserver| (vserver.name.to_ascii_lowercase(), next.setup(vserver, config));
+        let mut setups: BTreeMap<String, Setup> = difference.vservers(config).map(setup).collect();
+        let rebuilt = self.to_rebuild(difference, &setups);
+        let touched = self.touched(difference, &rebuilt, config);
+        let missing = rebuilt.iter().filter(|name| !setups.contains_key(*name));
+        let more: Vec<_> = missing.filter_map(|name| config.lb_vservers.find(name)).map(setup).collect();
+        setups.extend(more);
+        for name in &touched {
+            next.vservers.remove(name);
+        }
+        for vserver in by_state::backups_first(config, &touched) {
             let name = vserver.name.to_ascii_lowercase();
-            let Some(setup) = setups.remove(&name) else { continue };
             // Of another protocol it is another one: sessions of the one cannot go on at the other.
             let is_same = |before: &&Arc<VirtualServer>| before.protocol == protocol(vserver.service_type);
-            let (before, rebuild) = (self.vserver(&name).filter(is_same), rebuilt.contains(&name));
+            let before = self.vserver(&name).filter(is_same);
+            let setup = setups.remove(&name).filter(|_| before.is_none() || rebuilt.contains(&name));
             let by_state = by_state::of(vserver, &next.vservers);
             let parts = (
                 address(vserver, &self.placement),
                 closed(vserver, config, guards, &self.placement),
                 by_state,
             );
-            let built = live_vserver(vserver, parts, before, |seat| match before {
-                Some(before) if !rebuild => Arc::clone(&before.picker),
-                _ => Picker::take_over(setup, seat, now),
+            let built = live_vserver(vserver, parts, before, |seat| match (before, setup) {
+                (_, Some(setup)) => Picker::take_over(setup, seat, now),
+                (Some(before), None) => Arc::clone(&before.picker),
+                (None, None) => Picker::take_over(next.setup(vserver, config), seat, now),
             });
             next.vservers.insert(name, Arc::new(built));
         }
-        next.introduce(self, &rebuilt);
+        next.introduce(self, &rebuilt, &touched);
         next
     }
 
@@ -121,9 +138,44 @@ impl Snapshot {
         self.services.values()
     }
 
+    /// The virtual servers of this view that a difference names.
+    pub fn vservers_in<'s>(
+        &'s self,
+        difference: &'s Difference,
+    ) -> Box<dyn Iterator<Item = &'s Arc<VirtualServer>> + 's> {
+        match difference.vservers_named() {
+            None => Box::new(self.vservers()),
+            Some(names) => Box::new(names.iter().filter_map(|name| self.vservers.get(name))),
+        }
+    }
+
+    /// The services and group members of this view that a difference names, with their names in lower case.
+    pub fn services_in<'s>(
+        &'s self,
+        difference: &'s Difference,
+    ) -> Box<dyn Iterator<Item = &'s (String, Arc<Service>)> + 's> {
+        let Some((services, groups)) = difference.services_and_groups_named() else {
+            return Box::new(self.services.iter());
+        };
+        let services = services.iter().flat_map(|name| self.services.range(name.clone()..=name.clone()));
+        let members = groups.iter().flat_map(|group| {
+            let start = format!("{group}{MEMBER}");
+            self.services.range(start.clone()..).take_while(move |(name, _)| name.starts_with(&start))
+        });
+        Box::new(services.chain(members))
+    }
+
     /// A live object for each service and group member: the one that there was, unless its address changed.
-    fn live_services(&self, config: &Config, now: Time) -> BTreeMap<String, Arc<Service>> {
-        let (mut live, mut lines) = (BTreeMap::new(), Lines::default());
+    fn live_services(
+        &self,
+        difference: &Difference,
+        config: &Config,
+        now: Time,
+    ) -> Sorted<String, Arc<Service>> {
+        let (mut live, mut lines) = (self.services.clone(), Lines::default());
+        for (name, _) in self.services_in(difference) {
+            live.remove(name);
+        }
         let mut add = |name: &str, server: &str, port: u16| {
             let configured = || Some(SocketAddr::new(config.servers.find(server)?.ip()?, port));
             let Some(address) = self.placement.service(name).or_else(configured) else { return };
@@ -138,10 +190,10 @@ impl Snapshot {
             };
             live.insert(name.to_ascii_lowercase(), service);
         };
-        for service in config.services.iter() {
+        for service in difference.services(config) {
             add(&service.name, &service.server, service.port);
         }
-        for group in config.service_groups.iter() {
+        for group in difference.groups(config) {
             for member in &group.members {
                 add(&member_name(&group.name, &member.server, member.port), &member.server, member.port);
             }
@@ -152,14 +204,20 @@ impl Snapshot {
     /// The members that groups of `config` had before and have no longer, as far as there is room for them.
     fn unbound_from(
         &self,
+        difference: &Difference,
         config: &Config,
-        services: &BTreeMap<String, Arc<Service>>,
-    ) -> BTreeMap<String, Arc<Service>> {
+        services: &Sorted<String, Arc<Service>>,
+    ) -> Sorted<String, Arc<Service>> {
+        if difference.services_and_groups_named().is_some_and(|(_, groups)| groups.is_empty()) {
+            return self.unbound.clone();
+        }
         let group =
-            |name: &str| name.split_once('?').is_some_and(|(group, _)| config.service_groups.has(group));
-        let before = self.unbound.iter().chain(&self.services);
-        let gone = before.filter(|(name, _)| group(name) && !services.contains_key(*name));
-        gone.take(MOST_UNBOUND).map(|(name, service)| (name.clone(), Arc::clone(service))).collect()
+            |name: &str| name.split_once(MEMBER).is_some_and(|(group, _)| config.service_groups.has(group));
+        let mut before: Vec<_> = self.services_in(difference).collect();
+        before.sort_unstable_by_key(|(name, _)| name);
+        let before = self.unbound.iter().chain(before);
+        let gone = before.filter(|(name, _)| group(name) && !services.contains_key(name));
+        gone.take(MOST_UNBOUND).cloned().collect()
     }
 
     fn setup(&self, vserver: &LbVserver, config: &Config) -> Setup {
@@ -170,36 +228,6 @@ impl Snapshot {
             slow_start: slow_start(vserver),
             budget: Arc::clone(&self.budget),
         }
-    }
-
-    /// The virtual servers that need another picker: those whose own setup changed, and those that share a service with
-    /// one, since each picker knows by heart who else must hear of a service's transactions.
-    fn to_rebuild(&self, setups: &BTreeMap<String, Setup>) -> BTreeSet<String> {
-        let mut users: BTreeMap<*const Service, BTreeSet<&str>> = BTreeMap::new();
-        let old = self.vservers.iter().map(|(name, v)| (name, v.picker.services()));
-        for (name, services) in old.chain(setups.iter().map(|(name, setup)| (name, &setup.services[..]))) {
-            for bound in services {
-                users.entry(Arc::as_ptr(&bound.service)).or_default().insert(name);
-            }
-        }
-        let unchanged = |name: &str| match (self.vservers.get(name), setups.get(name)) {
-            (Some(before), Some(setup)) => before.picker.is_set_up_as(setup),
-            _ => false,
-        };
-        let names = self.vservers.keys().chain(setups.keys());
-        let mut waiting: Vec<&str> = names.map(String::as_str).filter(|name| !unchanged(name)).collect();
-        let mut rebuilt = BTreeSet::new();
-        while let Some(name) = waiting.pop() {
-            if !rebuilt.insert(name.to_owned()) {
-                continue;
-            }
-            let before = self.vservers.get(name).map_or(&[][..], |v| v.picker.services());
-            let after = setups.get(name).map_or(&[][..], |setup| &setup.services);
-            for bound in before.iter().chain(after) {
-                waiting.extend(users.remove(&Arc::as_ptr(&bound.service)).into_iter().flatten());
-            }
-        }
-        rebuilt
     }
 
     /// The bound services in ring order: binding order, members in member order. None whose protocol this version does
@@ -247,7 +275,7 @@ impl Snapshot {
     }
 
     /// Tells the services of the new pickers who watches them now, and has those pickers read what happened meanwhile.
-    fn introduce(&self, before: &Snapshot, rebuilt: &BTreeSet<String>) {
+    fn introduce(&self, before: &Snapshot, rebuilt: &BTreeSet<String>, touched: &BTreeSet<String>) {
         let mut bindings: BTreeMap<*const Service, (Vec<_>, usize)> = BTreeMap::new();
         let new = || rebuilt.iter().filter_map(|name| self.vservers.get(name));
         for vserver in new() {
@@ -270,7 +298,7 @@ impl Snapshot {
         for vserver in new() {
             vserver.picker.bound();
         }
-        for (name, gone) in &before.vservers {
+        for (name, gone) in touched.iter().filter_map(|name| Some((name, before.vservers.get(name)?))) {
             if !self.vservers.get(name).is_some_and(|v| Arc::ptr_eq(&v.seat, &gone.seat)) {
                 gone.seat.clear();
             }
@@ -278,7 +306,7 @@ impl Snapshot {
     }
 }
 
-fn rename<T>(map: &mut BTreeMap<String, T>, names: &[(String, String)]) {
+fn rename<T: Clone>(map: &mut Sorted<String, T>, names: &[(String, String)]) {
     for (old, new) in names {
         if let Some(live) = map.remove(&old.to_ascii_lowercase()) {
             map.insert(new.to_ascii_lowercase(), live);
@@ -361,9 +389,12 @@ impl Default for Snapshot {
 /// Unbound members that are remembered.
 const MOST_UNBOUND: usize = 4_096;
 
+/// What stands between the parts of a member's name, and in no name of a group or service.
+const MEMBER: char = '?';
+
 /// A group member's name, as NITRO writes it.
 pub fn member_name(group: &str, server: &str, port: u16) -> String {
-    format!("{group}?{server}?{port}")
+    format!("{group}{MEMBER}{server}{MEMBER}{port}")
 }
 
 /// Where the method is not carried the backup method stands in for it, if the protocol allows that one. The configuration's words are the methods'

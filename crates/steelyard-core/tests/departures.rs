@@ -15,7 +15,8 @@ fn ways(lines: &str) -> [Option<Departure>; 3] {
     let service = config.services.find("s").unwrap();
     let group = config.service_groups.find("g").unwrap();
     let mut members = group.members.iter().map(|member| departures.of_member(group, member, &config));
-    [departures.of_service(service, &config), members.next().unwrap(), members.next().unwrap()]
+    let all = [departures.of_service(service, &config), members.next().unwrap(), members.next().unwrap()];
+    all.map(Option::flatten)
 }
 
 fn way(delay_s: u32, graceful: bool) -> Option<Departure> {
@@ -41,6 +42,19 @@ fn without_delay_and_grace_it_is_at_once_and_the_last_line_counts() {
         ways("disable service s\nenable service s\ndisable service s 30\n"),
         [way(30, false), None, None]
     );
+}
+
+#[test]
+fn at_once_is_not_the_same_as_nothing() {
+    let said = |lines: &str| {
+        let reading = read(format!("{SITE}{lines}").as_bytes(), "ns.conf");
+        let departures = Switched::by(&reading.lines).departures;
+        departures.of_service(reading.config.services.find("s").unwrap(), &reading.config)
+    };
+    assert_eq!(said("disable service s\n"), Some(None));
+    assert_eq!(said("disable server web\n"), Some(None));
+    assert_eq!(said("disable service s 5\n"), Some(way(5, false)));
+    assert_eq!(said("set service s -comment x\n"), None);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 //!
 //! Owns the names and what is said about each. Decides nothing: what guards a virtual server is the core's business.
 
-use steelyard_core::command;
 use steelyard_core::config::Config;
 use steelyard_core::config::guard::Guards;
 
@@ -35,10 +34,10 @@ impl Exposed {
         }
     }
 
-    /// What guards the virtual servers of `config` and is not waived, and a line about each name.
-    pub fn guards(&self, config: &Config) -> (Guards, Vec<String>) {
+    /// What of `guards` is not waived, and a line about each name.
+    pub fn waive(&self, guards: &Guards, config: &Config) -> (Guards, Vec<String>) {
         let Exposed::Named(names) = self else { return (Guards::default(), Vec::new()) };
-        let mut guards = command::guards(config);
+        let mut guards = guards.clone();
         let said = |name: &String| match &guards.waive(name)[..] {
             [] if config.lb_vservers.has(name) => {
                 format!("--expose {name}: nothing guards it, so leave it out")

@@ -73,9 +73,10 @@ async fn reload(source: &Source, state: &State, report: &Report) -> Result<Strin
     let reading = tokio::task::spawn_blocking(move || from.load());
     let loaded = reading.await.map_err(|_| Fault::Reading)??;
     let said = loaded.said();
-    let Replaced { changes, lines } =
+    let Replaced { before, lines } =
         state.replace(loaded.config, &loaded.switched, source.on_failure).map_err(Fault::NotOpened)?;
     state.note_saved();
+    let changes = before.changes_to(&state.config());
     let lines = lines.into_iter().map(|line| format!("steelyard: {line}"));
     let problems: Vec<String> = said.into_iter().chain(lines).collect();
     if !problems.is_empty() {

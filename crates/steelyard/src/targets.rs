@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use steelyard_core::config::departure::{Departure, Departures};
+use steelyard_core::config::difference::Difference;
 use steelyard_core::config::secret::Unseal;
 use steelyard_core::config::{Config, LbMonitor, MonitorBinding};
 use steelyard_core::monitor::Spec;
@@ -14,8 +15,10 @@ use steelyard_core::monitor::schedule::{Target, Watched};
 use steelyard_core::service::Service;
 use steelyard_core::snapshot::{Snapshot, member_name};
 
-/// Every service and group member and the monitors that watch it; `departures` says how what is disabled leaves.
+/// Every service and group member that a difference names and the monitors that watch it; `departures` says how what is
+/// disabled leaves.
 pub fn targets(
+    difference: &Difference,
     config: &Config,
     departures: &Departures,
     snapshot: &Snapshot,
@@ -24,7 +27,7 @@ pub fn targets(
     let mut specs = Specs::new(key);
     let mut targets = Vec::new();
     let server_enabled = |name: &str| config.servers.find(name).is_some_and(|s| s.enabled);
-    for service in config.services.iter() {
+    for service in difference.services(config) {
         let Some(live) = snapshot.service(&service.name) else { continue };
         let enabled = service.enabled && server_enabled(&service.server);
         let bound = Bound::of(config, service.service_type, &service.monitors, key);
@@ -34,7 +37,7 @@ pub fn targets(
             watched(enabled, service.health_monitor, || departures.of_service(service, config)),
         ));
     }
-    for group in config.service_groups.iter() {
+    for group in difference.groups(config) {
         let bound = Bound::of(config, group.service_type, &group.monitors, key);
         let monitors = monitors(bound, group.monitor_threshold, &mut specs);
         for member in &group.members {
@@ -77,12 +80,14 @@ impl Monitors {
     }
 }
 
-fn watched(enabled: bool, probed: bool, departure: impl FnOnce() -> Option<Departure>) -> Watched {
+fn watched(enabled: bool, probed: bool, departure: impl FnOnce() -> Option<Option<Departure>>) -> Watched {
     match (enabled, probed) {
-        (false, _) => {
-            departure().map_or(Watched::Disabled, |departure| Watched::Leaving { departure, probed })
-        }
         (true, false) => Watched::TakenAsUp,
         (true, true) => Watched::Probed,
+        (false, _) => match departure() {
+            None => Watched::Off { probed },
+            Some(None) => Watched::Disabled,
+            Some(Some(departure)) => Watched::Leaving { departure, probed },
+        },
     }
 }

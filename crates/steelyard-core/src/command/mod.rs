@@ -43,7 +43,7 @@ mod words;
 pub use already::is_there_already;
 pub use apply::{Done, Level, Warning, apply, bind_over, clear};
 pub use described::{DEPENDENCIES, Dependency, Described, described};
-pub use guard::guards;
+pub use guard::{Guarded, guards};
 pub use help::usage;
 pub use one_line::run_line;
 pub use parse::{Parsed, parse};

@@ -17,13 +17,13 @@ pub struct Departure {
     pub graceful: bool,
 }
 
-/// The slow ways that the lines of a file ask for. A later line about the same object counts.
+/// How lines ask for objects to leave: slowly, or with `None` at once. A later line about the same object counts.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Departures {
-    servers: BTreeMap<String, Departure>,
-    services: BTreeMap<String, Departure>,
-    groups: BTreeMap<String, Departure>,
-    members: BTreeMap<(String, String, u16), Departure>,
+    servers: BTreeMap<String, Option<Departure>>,
+    services: BTreeMap<String, Option<Departure>>,
+    groups: BTreeMap<String, Option<Departure>>,
+    members: BTreeMap<(String, String, u16), Option<Departure>>,
 }
 
 /// What a line disables.
@@ -56,31 +56,45 @@ impl Departure {
 impl Departures {
     /// A line disables that, slowly or at once.
     pub fn note(&mut self, what: Disabled, how: Option<Departure>) {
-        fn put<K: Ord>(map: &mut BTreeMap<K, Departure>, key: K, how: Option<Departure>) {
-            match how {
-                Some(departure) => drop(map.insert(key, departure)),
-                None => drop(map.remove(&key)),
-            }
-        }
         let lower = |name: String| name.to_ascii_lowercase();
         match what {
-            Disabled::Server(name) => put(&mut self.servers, lower(name), how),
-            Disabled::Service(name) => put(&mut self.services, lower(name), how),
-            Disabled::Group(name) => put(&mut self.groups, lower(name), how),
+            Disabled::Server(name) => self.servers.insert(lower(name), how),
+            Disabled::Service(name) => self.services.insert(lower(name), how),
+            Disabled::Group(name) => self.groups.insert(lower(name), how),
             Disabled::Member(group, server, port) => {
-                put(&mut self.members, (lower(group), lower(server), port), how)
+                self.members.insert((lower(group), lower(server), port), how)
             }
-        }
+        };
     }
 
-    /// How a disabled service leaves; `None` at once.
-    pub fn of_service(&self, service: &Service, config: &Config) -> Option<Departure> {
+    /// The servers that a line disables, in lower case.
+    pub fn servers(&self) -> impl Iterator<Item = &String> {
+        self.servers.keys()
+    }
+
+    /// The services that a line disables by themselves, in lower case.
+    pub fn services(&self) -> impl Iterator<Item = &String> {
+        self.services.keys()
+    }
+
+    /// The groups that a line disables, or members of, in lower case.
+    pub fn groups(&self) -> impl Iterator<Item = &String> {
+        self.groups.keys().chain(self.members.keys().map(|(group, ..)| group))
+    }
+
+    /// How a disabled service leaves, if a line says anything of it: slowly, or with `None` at once.
+    pub fn of_service(&self, service: &Service, config: &Config) -> Option<Option<Departure>> {
         let own = self.services.get(&service.name.to_ascii_lowercase());
         all([(service.enabled, own), self.of_server(&service.server, config)])
     }
 
-    /// How a disabled member leaves; `None` at once.
-    pub fn of_member(&self, group: &ServiceGroup, member: &Member, config: &Config) -> Option<Departure> {
+    /// The same of a member.
+    pub fn of_member(
+        &self,
+        group: &ServiceGroup,
+        member: &Member,
+        config: &Config,
+    ) -> Option<Option<Departure>> {
         let name = group.name.to_ascii_lowercase();
         let address = config.servers.find(&member.server).and_then(|server| server.ip());
         let by_name = (name.clone(), member.server.to_ascii_lowercase(), member.port);
@@ -91,15 +105,16 @@ impl Departures {
         all([(group.enabled, of_group), (member.enabled, own), self.of_server(&member.server, config)])
     }
 
-    fn of_server(&self, name: &str, config: &Config) -> (bool, Option<&Departure>) {
+    fn of_server(&self, name: &str, config: &Config) -> (bool, Option<&Option<Departure>>) {
         let enabled = config.servers.find(name).is_some_and(|server| server.enabled);
         (enabled, self.servers.get(&name.to_ascii_lowercase()))
     }
 }
 
-/// Of the switches that are off: the soonest way, or `None` if one of them has no slow one.
-fn all<const N: usize>(switches: [(bool, Option<&Departure>); N]) -> Option<Departure> {
-    let mut off = switches.into_iter().filter(|(on, _)| !on).map(|(_, how)| how.copied());
-    let first = off.next()??;
-    off.try_fold(first, |soonest, how| Some(soonest.or_sooner(how?)))
+/// Of the switches that are off, if anything is said of one: the soonest way, or `None` if one of them has no slow one.
+fn all<const N: usize>(switches: [(bool, Option<&Option<Departure>>); N]) -> Option<Option<Departure>> {
+    let off = || switches.iter().filter(|(on, _)| !on).map(|(_, how)| how.copied());
+    let slowest = Departure { delay_s: None, graceful: false };
+    let soonest = || off().try_fold(slowest, |soonest, how| Some(soonest.or_sooner(how??)));
+    off().any(|how| how.is_some()).then(soonest)
 }

@@ -4,8 +4,9 @@
 //! Owns the words for it. `command::guards` finds it in a configuration; the hard question, what a line that nobody acts
 //! on would have kept out, is answered there, and in doubt it guards.
 
-use std::collections::BTreeMap;
 use std::fmt;
+
+use crate::sorted::Sorted;
 
 /// One thing that decides who gets in.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,7 +65,7 @@ pub enum Bound {
 /// The guards of every virtual server that has some.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Guards {
-    by_vserver: BTreeMap<String, Vec<Guard>>,
+    by_vserver: Sorted<String, Vec<Guard>>,
 }
 
 impl Guards {
@@ -73,18 +74,24 @@ impl Guards {
         self.by_vserver.get(&name.to_ascii_lowercase()).map_or(&[], Vec::as_slice)
     }
 
-    /// Adds one; the same one again changes nothing. Beyond [`NAMED`] they are only counted.
-    pub fn add(&mut self, vserver: &str, guard: Guard) {
-        let guards = self.by_vserver.entry(vserver.to_ascii_lowercase()).or_default();
-        if guards.contains(&guard) {
-            return;
+    /// Those of the virtual server called `name`, which has none yet. The same one again is left out; beyond [`NAMED`] they
+    /// are only counted.
+    pub fn put(&mut self, name: &str, all: Vec<Guard>) {
+        let mut guards: Vec<Guard> = Vec::new();
+        for guard in all {
+            if guards.contains(&guard) {
+                continue;
+            }
+            if let Some(Guard::More(count)) = guards.last_mut() {
+                *count += 1;
+            } else if guards.len() < NAMED {
+                guards.push(guard);
+            } else {
+                guards.push(Guard::More(1));
+            }
         }
-        if let Some(Guard::More(count)) = guards.last_mut() {
-            *count += 1;
-        } else if guards.len() < NAMED {
-            guards.push(guard);
-        } else {
-            guards.push(Guard::More(1));
+        if !guards.is_empty() {
+            self.by_vserver.insert(name.to_ascii_lowercase(), guards);
         }
     }
 

@@ -7,12 +7,14 @@
 
 use std::collections::BTreeSet;
 
-/// The lines that were kept.
+use crate::sync::Arc;
+
+/// The lines that were kept. A copy shares them until one of both changes.
 #[derive(Clone, Debug, Default)]
 pub struct KeptLines {
     /// Names of the virtual servers that they add, in lower case: one may be a backup.
-    vservers: BTreeSet<String>,
-    places: [Vec<Kept>; Rank::ALL.len()],
+    vservers: Arc<BTreeSet<String>>,
+    places: Arc<[Vec<Kept>; Rank::ALL.len()]>,
     /// Is there a command in the last place?
     removed: bool,
 }
@@ -153,7 +155,7 @@ impl KeptLines {
 
     /// A line adds a virtual server of that name.
     pub fn note_vserver(&mut self, name: &str) {
-        self.vservers.insert(name.to_ascii_lowercase());
+        Arc::make_mut(&mut self.vservers).insert(name.to_ascii_lowercase());
     }
 
     /// These lines, and the virtual servers that others were noted to add.
@@ -165,7 +167,7 @@ impl KeptLines {
     pub fn push(&mut self, kept: Kept) {
         let rank = self.rank_for(kept.class, kept.rank);
         self.removed |= rank == Rank::Last && kept.class.is_live();
-        self.places[rank as usize].push(Kept { rank, ..kept });
+        Arc::make_mut(&mut self.places)[rank as usize].push(Kept { rank, ..kept });
     }
 
     /// The place that a line of that class and rank would get. Behind a command that removes or renames something the
@@ -178,7 +180,7 @@ impl KeptLines {
 /// The same lines in the same order.
 impl PartialEq for KeptLines {
     fn eq(&self, other: &KeptLines) -> bool {
-        self.iter().eq(other.iter())
+        Arc::ptr_eq(&self.places, &other.places) || self.iter().eq(other.iter())
     }
 }
 

@@ -9,6 +9,7 @@ mod changes;
 mod cs_policy;
 mod cs_vserver;
 pub mod departure;
+pub mod difference;
 mod feature;
 pub mod field;
 pub mod guard;

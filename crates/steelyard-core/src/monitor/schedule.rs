@@ -5,6 +5,8 @@
 //! is forgotten. There is exactly one machine and at most one running probe per service and monitor. Opens no
 //! socket: the caller takes what is due, probes, and brings the results back.
 
+mod watching;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
@@ -40,6 +42,11 @@ pub enum Watched {
     TakenAsUp,
     /// Disabled: OUT OF SERVICE and not probed.
     Disabled,
+    /// Disabled, and nothing is said of how: one that is on its way out goes on, any other is OUT OF SERVICE.
+    Off {
+        /// Do its monitors probe it meanwhile?
+        probed: bool,
+    },
     /// Disabled, and until that is over on its way out: GOING OUT OF SERVICE, still probed if `probed`. One that was not
     /// in service before is at once where it was to go.
     Leaving {
@@ -147,44 +154,6 @@ impl Schedule {
             next_first: Time::ZERO,
             seed,
         }
-    }
-
-    /// Watches exactly these targets from now on. Returns the probes that must stop and the services that changed
-    /// their state by it.
-    pub fn reconfigure(&mut self, targets: Vec<Target>, now: Time) -> (Vec<ProbeKey>, Vec<Transition>) {
-        let before = std::mem::take(&mut self.entries);
-        let mut kept: BTreeSet<ProbeKey> = BTreeSet::new();
-        for target in &targets {
-            let id = identity(&target.service);
-            let old = before.get(&id).map(|e| e.keys.clone()).unwrap_or_default();
-            let (watch, leaving_since) = whither(target.watch, before.get(&id), now);
-            let keys = match watch {
-                Watched::Probed | Watched::Leaving { probed: true, .. } => self.adopt(target, &old, now),
-                Watched::TakenAsUp | Watched::Disabled | Watched::Leaving { .. } => Vec::new(),
-            };
-            kept.extend(&keys);
-            let entry = Entry {
-                service: Arc::clone(&target.service),
-                watch,
-                leaving_since,
-                threshold: target.threshold,
-                keys,
-                unknown: Arc::clone(&target.unknown),
-            };
-            self.entries.insert(id, entry);
-        }
-        let stopped: Vec<ProbeKey> = self.probes.keys().filter(|k| !kept.contains(k)).copied().collect();
-        for key in &stopped {
-            self.forget(*key);
-        }
-        // Who comes UP first: whoever waits at a virtual server is not to be told that nobody is left.
-        let ids = targets.iter().map(|target| identity(&target.service));
-        let (up, others): (Vec<usize>, Vec<usize>) =
-            ids.partition(|id| self.entries.get(id).is_some_and(|entry| self.state(entry).admits()));
-        let changed = up.into_iter().chain(others).filter_map(|id| self.settle(id, None, now)).collect();
-        let leaves = |(id, entry): (&usize, &Entry)| entry.departure().map(|_| *id);
-        self.leaving = self.entries.iter().filter_map(leaves).collect();
-        (stopped, changed)
     }
 
     /// What time and the end of transactions change: who has left is OUT OF SERVICE. Returns the probes that must stop and
@@ -387,7 +356,7 @@ impl Schedule {
         let probes = entry.keys.iter().filter_map(|key| self.probes.get(key));
         let health = || health::combine(probes.map(|p| (p.machine.health(), p.weight)), entry.threshold);
         match entry.watch {
-            Watched::Disabled => State::OutOfService,
+            Watched::Disabled | Watched::Off { .. } => State::OutOfService,
             Watched::TakenAsUp => State::Up,
             Watched::Probed => health(),
             Watched::Leaving { probed: true, .. } if health() == State::Down => State::TrofsDown,
@@ -432,19 +401,6 @@ impl Entry {
         let Some(departure) = self.departure() else { return true };
         let delay_over = |seconds: u32| now.since_us(self.leaving_since) >= u64::from(seconds) * SECOND_US;
         departure.delay_s.is_some_and(delay_over) || departure.graceful && self.service.active() == 0
-    }
-}
-
-/// How a service is watched from now on, and since when it has been leaving: only what is in service can leave slowly, and
-/// what has been leaving goes on unless it is to leave in another way.
-fn whither(asked: Watched, before: Option<&Entry>, now: Time) -> (Watched, Time) {
-    let Watched::Leaving { departure, .. } = asked else { return (asked, now) };
-    match before.map(|entry| (entry.watch, entry)) {
-        None | Some((Watched::Disabled, _)) => (Watched::Disabled, now),
-        Some((Watched::Leaving { departure: same, .. }, entry)) if same == departure => {
-            (asked, entry.leaving_since)
-        }
-        Some(_) => (asked, now),
     }
 }
 

@@ -3,6 +3,7 @@
 //! Owns all of that and names each connection; never sees a socket or a clock. The question it answers: which
 //! session does an event belong to. An event of a connection that has ended meanwhile belongs to none.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
@@ -37,19 +38,19 @@ impl Engine {
     /// connections to services that are gone end now.
     pub fn adopt(&mut self, snapshot: Arc<Snapshot>, io: &mut impl Io) {
         self.snapshot = snapshot;
-        let by_live = by_live(&self.snapshot);
+        let current = Current::of(&self.snapshot);
         let mut over = Vec::new();
         for session in self.clients.iter_mut() {
-            let newer = by_live.get(&Arc::as_ptr(&session.vserver().live)).copied();
+            let newer = current.of_live(session.vserver());
             let mut cx = Context { parts: &mut self.parts, io };
             if session.adopt(newer, &mut cx) == Fate::Over {
                 over.push(session.id());
             }
         }
-        let mut services: Vec<_> = self.snapshot.services().map(Arc::as_ptr).collect();
-        services.sort_unstable();
-        Context { parts: &mut self.parts, io }
-            .retain_idle(|service| services.binary_search(&Arc::as_ptr(service)).is_ok());
+        let is_there = |service: &Arc<Service>| {
+            self.snapshot.service(service.name()).is_some_and(|found| Arc::ptr_eq(found, service))
+        };
+        Context { parts: &mut self.parts, io }.retain_idle(is_there);
         over.into_iter().for_each(|id| self.remove(id));
         self.flush(io);
     }
@@ -57,11 +58,10 @@ impl Engine {
     /// Services or virtual servers have gone DOWN or were disabled: cuts what is under way there, unless it may end, and
     /// closes what is idle.
     pub fn flush(&mut self, io: &mut impl Io) {
-        let by_live = by_live(&self.snapshot);
+        let current = Current::of(&self.snapshot);
         let mut over = Vec::new();
         for session in self.clients.iter_mut() {
-            let current = |vserver: &VirtualServer| by_live.get(&Arc::as_ptr(&vserver.live)).copied();
-            let Some(fallen) = session.fallen(current) else { continue };
+            let Some(fallen) = session.fallen(|vserver| current.of_live(vserver)) else { continue };
             if session.flush(fallen, &mut Context { parts: &mut self.parts, io }) == Fate::Over {
                 over.push(session.id());
             }
@@ -254,9 +254,23 @@ impl Engine {
     }
 }
 
-/// The virtual servers by what outlives snapshots.
-fn by_live(snapshot: &Snapshot) -> BTreeMap<*const Live, &Arc<VirtualServer>> {
-    snapshot.vservers().map(|v| (Arc::as_ptr(&v.live), v)).collect()
+/// The virtual servers of a snapshot, for those who hold older ones.
+struct Current<'s> {
+    snapshot: &'s Snapshot,
+    by_live: OnceCell<BTreeMap<*const Live, &'s Arc<VirtualServer>>>,
+}
+
+impl<'s> Current<'s> {
+    fn of(snapshot: &'s Snapshot) -> Current<'s> {
+        Current { snapshot, by_live: OnceCell::new() }
+    }
+
+    /// The same virtual server as it is now. It has its old name, unless somebody has renamed it.
+    fn of_live(&self, older: &VirtualServer) -> Option<&'s Arc<VirtualServer>> {
+        let named = self.snapshot.vserver(&older.name).filter(|v| Arc::ptr_eq(&v.live, &older.live));
+        let all = || self.snapshot.vservers().map(|v| (Arc::as_ptr(&v.live), v)).collect();
+        named.or_else(|| self.by_live.get_or_init(all).get(&Arc::as_ptr(&older.live)).copied())
+    }
 }
 
 /// Whose an event is.

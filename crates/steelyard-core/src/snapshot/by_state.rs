@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::{Config, LbVserver, MOST_BACKUPS, ServiceType};
+use crate::sorted::Sorted;
 use crate::sync::Arc;
 use crate::time::SECOND_US;
 use crate::vserver::spillover::{Spare, Spillover, Threshold};
 use crate::vserver::{ByState, VirtualServer};
 
 /// What becomes of the clients of `vserver`. `built` has its backup, if there is one.
-pub(super) fn of(vserver: &LbVserver, built: &BTreeMap<String, Arc<VirtualServer>>) -> ByState {
+pub(super) fn of(vserver: &LbVserver, built: &Sorted<String, Arc<VirtualServer>>) -> ByState {
     ByState {
         backups: backups(vserver, built),
         redirect_url: redirect_url(vserver),
@@ -20,14 +21,20 @@ pub(super) fn of(vserver: &LbVserver, built: &BTreeMap<String, Arc<VirtualServer
     }
 }
 
-/// The virtual servers, each after the backup that it names. Where they name each other in a circle, one stands before
-/// its backup, and so is built without it.
-pub(super) fn backups_first(config: &Config) -> Vec<&LbVserver> {
+/// Those of `touched` that are in `config`, each after the backup that it names. Where they name each other in a circle,
+/// one stands before its backup, and so is built without it.
+pub(super) fn backups_first<'c>(config: &'c Config, touched: &BTreeSet<String>) -> Vec<&'c LbVserver> {
     let (mut ordered, mut seen) = (Vec::new(), BTreeSet::new());
-    for vserver in config.lb_vservers.iter() {
+    let mut found: Vec<_> = touched.iter().filter_map(|name| config.lb_vservers.numbered(name)).collect();
+    found.sort_unstable_by_key(|(number, _)| *number);
+    for (_, vserver) in found {
         let from = ordered.len();
         let mut next = Some(vserver);
-        while let Some(found) = next.filter(|found| seen.insert(found.name.to_ascii_lowercase())) {
+        while let Some(found) = next {
+            let name = found.name.to_ascii_lowercase();
+            if !touched.contains(&name) || !seen.insert(name) {
+                break;
+            }
             ordered.push(found);
             next = config.lb_vservers.find(&found.backup_vserver);
         }
@@ -36,7 +43,26 @@ pub(super) fn backups_first(config: &Config) -> Vec<&LbVserver> {
     ordered
 }
 
-fn backups(vserver: &LbVserver, built: &BTreeMap<String, Arc<VirtualServer>>) -> Box<[Arc<VirtualServer>]> {
+/// Those virtual servers, and those that fall back to one of them, at once or after others.
+pub(super) fn with_users(mut touched: BTreeSet<String>, config: &Config) -> BTreeSet<String> {
+    let mut users: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for vserver in config.lb_vservers.iter().filter(|v| !v.backup_vserver.is_empty()) {
+        let backup = vserver.backup_vserver.to_ascii_lowercase();
+        users.entry(backup).or_default().push(vserver.name.to_ascii_lowercase());
+    }
+    let mut waiting: Vec<String> =
+        if users.is_empty() { Vec::new() } else { touched.iter().cloned().collect() };
+    while let Some(name) = waiting.pop() {
+        for user in users.remove(&name).into_iter().flatten() {
+            if touched.insert(user.clone()) {
+                waiting.push(user);
+            }
+        }
+    }
+    touched
+}
+
+fn backups(vserver: &LbVserver, built: &Sorted<String, Arc<VirtualServer>>) -> Box<[Arc<VirtualServer>]> {
     let Some(first) = built.get(&vserver.backup_vserver.to_ascii_lowercase()) else { return Box::default() };
     let protocol = super::protocol(vserver.service_type);
     first.chain().take(MOST_BACKUPS).filter(|backup| backup.protocol == protocol).map(Arc::clone).collect()

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use steelyard_core::config::Config;
 use steelyard_core::config::departure::Departures;
+use steelyard_core::config::difference::Difference;
 use steelyard_core::config::secret::{Plain, Unseal};
 use steelyard_core::monitor::schedule::{ProbeKey, Schedule};
 use steelyard_core::monitor::{Fault, Probe, ProbeResult, Spec, Stage, Step, Verdict};
@@ -42,12 +43,19 @@ impl Probes {
         Probes { schedule: Schedule::new(seed), running: BTreeMap::new(), next: 0, planned: u64::MAX }
     }
 
-    /// Watches what this configuration asks for.
-    pub fn reconfigure(&mut self, config: &Config, snapshot: &Snapshot, shared: &mut Shared) {
+    /// Watches what this configuration asks for, where it differs from the one of the snapshot before.
+    pub fn reconfigure(
+        &mut self,
+        difference: &Difference,
+        config: &Config,
+        (before, snapshot): (&Snapshot, &Snapshot),
+        shared: &mut Shared,
+    ) {
         let now = Time::from_us(shared.net.schedule.now);
         shared.books.health.reconfigure(&shared.books.plan);
-        let (stopped, _) =
-            self.schedule.reconfigure(targets(config, &Departures::default(), snapshot, &NoKey), now);
+        let targets = targets(difference, config, &Departures::default(), snapshot, &NoKey);
+        let services = before.services_in(difference).map(|(_, service)| service);
+        let (stopped, _) = self.schedule.reconfigure_some(services, targets, now);
         let stopped: Vec<u64> =
             self.running.iter().filter(|(_, r)| stopped.contains(&r.key)).map(|(id, _)| *id).collect();
         for id in stopped {

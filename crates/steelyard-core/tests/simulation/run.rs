@@ -7,6 +7,9 @@ mod invariants;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use steelyard_core::config::Config;
+use steelyard_core::config::departure::Departures;
+use steelyard_core::config::difference::Difference;
 use steelyard_core::config::guard::Guards;
 use steelyard_core::proxy::engine::Engine;
 use steelyard_core::proxy::limits::Limits;
@@ -38,6 +41,8 @@ pub struct Simulation {
     /// Snapshots on their way to each worker.
     mail: Vec<Vec<(Arc<Snapshot>, Plan)>>,
     snapshot: Arc<Snapshot>,
+    /// What it was made of.
+    config: Config,
     /// Its virtual servers.
     vservers: Vec<(Named, Arc<VirtualServer>)>,
     /// Every live service that there ever was, by number.
@@ -78,6 +83,7 @@ impl Simulation {
                 sockets: (0..engines).map(|_| BTreeMap::new()).collect(),
             },
             snapshot,
+            config: Config::default(),
             vservers: Vec::new(),
             live: BTreeMap::new(),
             clients: Clients::default(),
@@ -294,8 +300,12 @@ impl Simulation {
         plan.succeed(&self.shared.books.plan);
         self.shared.net.schedule.note(|| "another configuration".to_owned());
         let config = plan.config();
+        let difference = match self.snapshot.generation {
+            0 => Difference::whole(),
+            _ => Difference::between(&self.config, &config, &Departures::default()),
+        };
         let now = Time::from_us(self.shared.net.schedule.now);
-        let snapshot = Arc::new(self.snapshot.next(&config, &Guards::default(), now));
+        let snapshot = Arc::new(self.snapshot.next_by(&difference, &config, &Guards::default(), now));
         for number in plan.services.keys() {
             let service = snapshot.service(&format!("s{number}")).unwrap();
             self.live.insert(*number, Arc::clone(service));
@@ -313,8 +323,8 @@ impl Simulation {
         }
         self.shared.books.limited |= plan.services.values().any(|service| service.max_client > 0);
         self.take_calls();
-        self.probes.reconfigure(&config, &snapshot, &mut self.shared);
-        self.snapshot = Arc::clone(&snapshot);
+        self.probes.reconfigure(&difference, &config, (&self.snapshot, &snapshot), &mut self.shared);
+        (self.snapshot, self.config) = (Arc::clone(&snapshot), config);
         let named = |(number, vserver): (&usize, &Vserver)| {
             let live = snapshot.vserver(&format!("v{number}")).unwrap();
             (Named { number: *number, identity: vserver.identity }, Arc::clone(live))

@@ -137,12 +137,13 @@ const WALL_TIME: [&str; 3] =
     ["crates/steelyard/src/access_log/", "crates/steelyard/src/wall.rs", "crates/steelyard/src/run.rs"];
 
 /// Modules that every other may use.
-const EVERYWHERE: [&str; 2] = ["time", "sync"];
+const EVERYWHERE: [&str; 3] = ["time", "sync", "sorted"];
 
 /// Module, and what it may use besides itself and [`EVERYWHERE`].
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("time", &[]),
     ("sync", &[]),
+    ("sorted", &[]),
     ("timer", &[]),
     ("service", &[]),
     ("balance", &["service"]),

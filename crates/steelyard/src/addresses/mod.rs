@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use rustix::thread::{CapabilitySet, capabilities};
 use steelyard_core::config::Config;
+use steelyard_core::config::difference::Difference;
 use steelyard_core::snapshot::Snapshot;
 
 use crate::fault::{Fault, reason};
@@ -65,6 +66,16 @@ pub struct Addresses {
     /// What of it was told.
     said: RefCell<Missing>,
     released: Cell<bool>,
+    settled: RefCell<Wanted>,
+}
+
+/// Addresses of virtual servers.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// All of them.
+    pub all: BTreeSet<IpAddr>,
+    /// Those at which somebody is answered, once that is known.
+    pub served: Option<BTreeSet<IpAddr>>,
 }
 
 /// Whether this host has an address, as far as can be known.
@@ -93,6 +104,7 @@ impl Addresses {
             missing: RefCell::default(),
             said: RefCell::default(),
             released: Cell::new(false),
+            settled: RefCell::default(),
         })
     }
 
@@ -102,10 +114,18 @@ impl Addresses {
     }
 
     /// Tells the services of `snapshot` where connections to them leave from: what `config` wants, where this host has it.
-    pub fn tell_sources(&self, config: &Config, snapshot: &Snapshot) {
+    /// Those that a difference does not name were told before.
+    pub fn tell_sources(&self, difference: &Difference, config: &Config, snapshot: &Snapshot) {
         let wanted = !config.ns_ips.is_empty() || !config.net_profiles.is_empty();
-        if self.told.replace(wanted) || wanted {
-            *self.missing.borrow_mut() = sources::tell(config, snapshot, |ip| self.has(ip) == Some(true));
+        if !self.told.replace(wanted) && !wanted {
+            return;
+        }
+        let has = |ip| self.has(ip) == Some(true);
+        let mut missing = self.missing.borrow_mut();
+        match difference.sources() {
+            true => *missing = sources::tell(&Difference::whole(), config, snapshot, has),
+            // What is missing no longer is forgotten when all are told again, every few seconds.
+            false => missing.extend(sources::tell(difference, config, snapshot, has)),
         }
     }
 
@@ -123,16 +143,22 @@ impl Addresses {
 
     /// With `--vip manage`, adds and removes until this host has exactly those of `served`, if they are known, beside its
     /// own. Looks which of `all` it lacks. Returns a line for each trouble that is new.
-    pub fn settle(&self, all: &BTreeSet<IpAddr>, served: Option<&BTreeSet<IpAddr>>) -> Vec<String> {
+    pub fn settle(&self, wanted: Wanted) -> Vec<String> {
         let (Some(netlink), false) = (&self.netlink, self.released.get()) else { return Vec::new() };
-        let said = match (&self.claims, served) {
+        let said = match (&self.claims, &wanted.served) {
             (Some(claims), Some(served)) => claims.borrow_mut().settle(netlink, served),
             _ => Vec::new(),
         };
         let held = |ip: &IpAddr| self.claims.as_ref().is_some_and(|claims| claims.borrow().holds(*ip));
-        let missing = all.iter().filter(|ip| !held(ip) && netlink.is_local(**ip).is_ok_and(|local| !local));
+        let missing = wanted.all.iter().filter(|ip| !held(ip) && self.has(**ip) == Some(false));
         *self.absent.borrow_mut() = missing.copied().collect();
+        self.settled.replace(wanted);
         said
+    }
+
+    /// Are those the addresses that were settled last?
+    pub fn is_settled(&self, wanted: &Wanted) -> bool {
+        *self.settled.borrow() == *wanted
     }
 
     /// To be called every 100 ms: announces again what is due.

@@ -5,6 +5,7 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
 use steelyard_core::config::Config;
+use steelyard_core::config::difference::Difference;
 use steelyard_core::config::source::Sources;
 use steelyard_core::service::source::Cell;
 use steelyard_core::snapshot::{Snapshot, member_name};
@@ -21,20 +22,25 @@ pub enum By {
 /// Addresses that are wanted and not there.
 pub type Missing = BTreeSet<(IpAddr, By)>;
 
-/// Tells every service and virtual server of `snapshot`. `has` is asked once for each address.
-pub fn tell(config: &Config, snapshot: &Snapshot, has: impl Fn(IpAddr) -> bool) -> Missing {
+/// Tells every service and virtual server of `snapshot` that a difference names. `has` is asked once for each address.
+pub fn tell(
+    difference: &Difference,
+    config: &Config,
+    snapshot: &Snapshot,
+    has: impl Fn(IpAddr) -> bool,
+) -> Missing {
     let mut telling =
         Telling { sources: Sources::of(config), has, known: BTreeMap::new(), missing: Missing::new() };
-    for service in config.services.iter() {
+    for service in difference.services(config) {
         telling.service(snapshot, &service.name, &service.net_profile);
     }
-    for group in config.service_groups.iter() {
+    for group in difference.groups(config) {
         for member in &group.members {
             let name = member_name(&group.name, &member.server, member.port);
             telling.service(snapshot, &name, &group.net_profile);
         }
     }
-    for vserver in config.lb_vservers.iter() {
+    for vserver in difference.vservers(config) {
         if let Some(live) = snapshot.vserver(&vserver.name) {
             let wanted = telling.sources.profile(&vserver.net_profile);
             telling.profile(&live.live.source, wanted);

@@ -4,12 +4,13 @@
 //! Totals never fall: what is removed is counted on until the last transaction has let go of it, and then kept as a
 //! number. Exporters take a lower number for a restart.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use steelyard_core::config::{Config, ServiceType};
-use steelyard_core::service::{Service, Traffic};
+use steelyard_core::config::difference::Difference;
+use steelyard_core::config::{Config, Member, ServiceType};
+use steelyard_core::service::Traffic;
 use steelyard_core::snapshot::{Snapshot, member_name};
 use steelyard_core::time::Time;
 use steelyard_core::vserver::{Live, Protocol};
@@ -56,8 +57,8 @@ enum Counted {
 pub struct Totals {
     gone: Sums,
     leaving: Vec<Counted>,
-    /// What there is. Found anew with each configuration: to find it takes much longer than to add it up.
-    present: Vec<Counted>,
+    /// What there is, by the object that counts.
+    present: BTreeMap<usize, Counted>,
     samples: VecDeque<Sample>,
 }
 
@@ -102,24 +103,33 @@ impl Sums {
 impl Totals {
     /// Of a configuration that is in service from the start.
     pub fn of(config: &Config, snapshot: &Snapshot) -> Totals {
-        Totals { present: counted(config, snapshot), ..Totals::default() }
+        let mut totals = Totals::default();
+        totals.follow(&Difference::whole(), (&Snapshot::default(), snapshot), config);
+        totals
     }
 
-    /// Another configuration is in service: what is not in it any more is counted on among what is leaving.
-    pub fn follow(&mut self, config: &Config, snapshot: &Snapshot) {
-        let present = counted(config, snapshot);
-        let mut there: Vec<usize> = present.iter().map(Counted::id).collect();
-        there.sort_unstable();
-        let before = std::mem::replace(&mut self.present, present);
-        self.leaving.extend(before);
+    /// Another configuration is in service, with another snapshot than before: what is not in it any more is counted on
+    /// among what is leaving.
+    pub fn follow(
+        &mut self,
+        difference: &Difference,
+        (before, after): (&Snapshot, &Snapshot),
+        config: &Config,
+    ) {
+        let vservers = before.vservers_in(difference).map(|v| Arc::as_ptr(&v.live).addr());
+        let services = before.services_in(difference).map(|(_, s)| Arc::as_ptr(&s.traffic).addr());
+        self.leaving.extend(vservers.chain(services).filter_map(|id| self.present.remove(&id)));
+        let counted: BTreeMap<usize, Counted> =
+            counted(difference, config, after).map(|counted| (counted.id(), counted)).collect();
         // A member that is bound again is the one that it was.
-        self.leaving.retain(|counted| there.binary_search(&counted.id()).is_err());
+        self.leaving.retain(|left| !counted.contains_key(&left.id()));
+        self.present.extend(counted);
     }
 
     /// The sums of what is gone and of what is there.
     pub fn sums(&self) -> Sums {
         let mut sums = self.gone;
-        self.leaving.iter().chain(&self.present).for_each(|counted| sums.add(counted));
+        self.leaving.iter().chain(self.present.values()).for_each(|counted| sums.add(counted));
         sums
     }
 
@@ -158,24 +168,24 @@ impl Counted {
     }
 }
 
-/// Everything that counts.
-fn counted(config: &Config, snapshot: &Snapshot) -> Vec<Counted> {
-    let vservers = snapshot.vservers().map(|v| Counted::Vserver(v.protocol, Arc::clone(&v.live)));
-    let mut all: Vec<Counted> = vservers.collect();
-    let mut add = |name: &str, service_type: ServiceType| {
-        let traffic =
-            |service: &Arc<Service>| Counted::Service(protocol(service_type), Arc::clone(&service.traffic));
-        all.extend(snapshot.service(name).map(traffic));
-    };
-    for service in config.services.iter() {
-        add(&service.name, service.service_type);
-    }
-    for group in config.service_groups.iter() {
-        for member in &group.members {
-            add(&member_name(&group.name, &member.server, member.port), group.service_type);
-        }
-    }
-    all
+/// Everything that counts, of what a difference names.
+fn counted<'c>(
+    difference: &'c Difference,
+    config: &'c Config,
+    snapshot: &'c Snapshot,
+) -> impl Iterator<Item = Counted> + 'c {
+    let vservers = snapshot.vservers_in(difference);
+    let vservers = vservers.map(|v| Counted::Vserver(v.protocol, Arc::clone(&v.live)));
+    let services = difference.services(config).map(|s| (s.name.clone(), s.service_type));
+    let members = difference.groups(config).flat_map(|group| {
+        let name = |member: &Member| member_name(&group.name, &member.server, member.port);
+        group.members.iter().map(move |member| (name(member), group.service_type))
+    });
+    let services = services.chain(members).filter_map(|(name, service_type)| {
+        let service = snapshot.service(&name)?;
+        Some(Counted::Service(protocol(service_type), Arc::clone(&service.traffic)))
+    });
+    vservers.chain(services)
 }
 
 fn protocol(service_type: ServiceType) -> Protocol {
@@ -228,6 +238,7 @@ impl Span {
 #[cfg(test)]
 mod tests {
     use steelyard_core::command::read;
+    use steelyard_core::config::departure::Departures;
     use steelyard_core::config::guard::Guards;
 
     use super::*;
@@ -254,20 +265,66 @@ mod tests {
         carry(5);
         assert_eq!(sent(&totals), 5);
         let second = next(&first, &without);
-        totals.follow(&without, &second);
+        let all = Difference::whole();
+        totals.follow(&all, (&first, &second), &without);
         // Its last transactions go on.
         carry(2);
         totals.take(sample(totals.sums()));
         assert_eq!(sent(&totals), 7);
         let third = next(&second, &with);
-        totals.follow(&with, &third);
+        totals.follow(&all, (&second, &third), &with);
         assert_eq!(sent(&totals), 7, "a member that is bound again is the one that it was");
-        totals.follow(&without, &next(&Snapshot::default(), &without));
+        totals.follow(&all, (&third, &next(&Snapshot::default(), &without)), &without);
         carry(1);
         drop((member, first, second, third));
         totals.take(sample(totals.sums()));
         assert!(totals.leaving.is_empty(), "nobody counts on it any more");
         assert_eq!(sent(&totals), 8);
+    }
+
+    /// What is counted on of every object, leaving ones included; a number stands for each object.
+    fn counted_on(totals: &Totals) -> (Vec<usize>, Vec<usize>) {
+        let mut leaving: Vec<usize> = totals.leaving.iter().map(Counted::id).collect();
+        leaving.sort_unstable();
+        (totals.present.keys().copied().collect(), leaving)
+    }
+
+    #[test]
+    fn totals_by_difference_are_those_of_all() {
+        let parts = [
+            "add service s web HTTP 81\n",
+            "add service t web TCP 82\n",
+            "bind serviceGroup g web 80\n",
+            "bind serviceGroup g web 83\n",
+            "add serviceGroup h TCP\nbind serviceGroup h web 84\n",
+            "add lb vserver v HTTP 192.0.2.9 80\n",
+            "add lb vserver w TCP 192.0.2.9 90\n",
+            "disable server web\n",
+        ];
+        let of = |chosen: usize| {
+            let lines = parts.iter().enumerate().filter(|(at, _)| chosen >> at & 1 == 1);
+            config(&lines.map(|(_, line)| *line).collect::<String>())
+        };
+        let (mut all, mut by_difference) = (Totals::default(), Totals::default());
+        let (mut before, mut snapshot) =
+            (of(0), Snapshot::default().next(&of(0), &Guards::default(), Time::ZERO));
+        let (mut chosen, mut held) = (0, Vec::new());
+        for step in 1..300usize {
+            // One part comes or goes, and every third time several.
+            chosen ^= if step % 3 == 0 { step * 7_919 % 256 } else { 1 << (step * 5 % 8) };
+            let next = of(chosen);
+            let difference = Difference::between(&before, &next, &Departures::default());
+            let after = snapshot.next_by(&difference, &next, &Guards::default(), Time::ZERO);
+            all.follow(&Difference::whole(), (&snapshot, &after), &next);
+            by_difference.follow(&difference, (&snapshot, &after), &next);
+            assert_eq!(counted_on(&all), counted_on(&by_difference), "step {step}");
+            let services =
+                next.services.len() + next.service_groups.iter().map(|g| g.members.len()).sum::<usize>();
+            assert_eq!(by_difference.present.len(), next.lb_vservers.len() + services);
+            held.push(std::mem::replace(&mut snapshot, after));
+            before = next;
+        }
+        assert!(!all.leaving.is_empty());
     }
 
     #[test]

@@ -79,10 +79,12 @@ impl Prober {
         (prober, probing)
     }
 
-    /// Watches exactly these targets: probes of services that stay go on, those of removed ones are cut off.
-    pub fn reconfigure(&self, targets: Vec<Target>) {
+    /// Watches these targets in the place of `services`: probes of services that stay go on, those of removed ones are cut
+    /// off.
+    pub fn reconfigure<'s>(&self, services: impl Iterator<Item = &'s Arc<Service>>, targets: Vec<Target>) {
         let now = self.inner.clock.now();
-        let (stopped, transitions) = self.inner.schedule.borrow_mut().reconfigure(targets, now);
+        let (stopped, transitions) =
+            self.inner.schedule.borrow_mut().reconfigure_some(services, targets, now);
         self.follow(stopped, &transitions);
         self.inner.changed.notify_one();
     }

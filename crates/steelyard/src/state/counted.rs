@@ -3,7 +3,7 @@
 use crate::kernel::Readings;
 use crate::nitro::totals::{Sample, Span};
 
-use super::{Running, State};
+use super::State;
 
 impl State {
     /// To be called once a second: what rates are made of.
@@ -16,12 +16,6 @@ impl State {
     /// Everything now and some seconds ago.
     pub fn span(&self) -> Span {
         self.totals.borrow().until(self.present())
-    }
-
-    /// Another configuration is in service: totals go on.
-    pub(super) fn count_on(&self) {
-        let Running { config, snapshot, .. } = &*self.running.borrow();
-        self.totals.borrow_mut().follow(config, snapshot);
     }
 
     fn present(&self) -> Sample {

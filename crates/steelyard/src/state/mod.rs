@@ -9,22 +9,24 @@ mod changing;
 mod counted;
 pub mod draft;
 mod probed;
+mod replacing;
 mod since;
 mod why;
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use steelyard_core::command::Switched;
+use steelyard_core::command::Guarded;
 use steelyard_core::config::departure::Departures;
-use steelyard_core::config::{Changes, Config};
+use steelyard_core::config::difference::Difference;
+use steelyard_core::config::{Config, Member};
 use steelyard_core::monitor::schedule::{Target, Watched};
 use steelyard_core::service::{Service, State as ServiceState};
 use steelyard_core::snapshot::placement::Placement;
-use steelyard_core::snapshot::{Snapshot, to_open};
+use steelyard_core::snapshot::{Snapshot, member_name};
 use steelyard_core::time::Time;
 use steelyard_core::vserver::VirtualServer;
 
@@ -40,13 +42,14 @@ use crate::nitro::rates::{Rates, Recent};
 use crate::nitro::totals::Totals;
 use crate::probe::Prober;
 use crate::read::Source;
-use crate::run::OnFailure;
 use crate::seal::Keeper;
 use crate::targets::targets;
 use crate::wall::Wall;
 use crate::watchdog::Watchdog;
 use crate::worker::{BindFailure, Clock, Counters, Pulse, Workers};
 use why::{ABSENT, BARRED, below_threshold, meanwhile, not_open, why_closed};
+
+pub use replacing::Replaced;
 
 /// The running configuration and what was made of it.
 pub struct State {
@@ -121,17 +124,10 @@ pub enum Probing {
 /// A configuration and the view that was made of it.
 struct Running {
     config: Config,
+    guarded: Guarded,
     snapshot: Arc<Snapshot>,
     /// A line for each virtual server that `--expose` names.
     exposure: Vec<String>,
-}
-
-/// What came of another configuration.
-pub struct Replaced {
-    /// What it adds, removes and changes.
-    pub changes: Changes,
-    /// A line for each virtual server that `--expose` names, and those of [`State::open`].
-    pub lines: Vec<String>,
 }
 
 impl State {
@@ -150,19 +146,21 @@ impl State {
             source,
             folders,
         } = context;
-        let (guards, exposure) = exposed.guards(&config);
+        let (guarded, whole) = (Guarded::of(&config), Difference::whole());
+        let (guards, exposure) = exposed.waive(&guarded.guards, &config);
         let snapshot = Arc::new(Snapshot::placed(placement).next(&config, &guards, clock.now()));
         if probing == Probing::AsConfigured {
-            addresses.tell_sources(&config, &snapshot);
+            addresses.tell_sources(&whole, &config, &snapshot);
         }
-        prober.reconfigure(probing.of(targets(&config, &Departures::default(), &snapshot, &key)));
+        let targets = targets(&whole, &config, &Departures::default(), &snapshot, &key);
+        prober.reconfigure(std::iter::empty(), probing.of(targets));
         let totals = Totals::of(&config, &snapshot);
         State {
             saved: RefCell::new(config.clone()),
             source,
             saving: Mutex::default(),
             folders,
-            running: RefCell::new(Running { config, snapshot, exposure }),
+            running: RefCell::new(Running { config, guarded, snapshot, exposure }),
             clock,
             prober,
             key,
@@ -218,113 +216,6 @@ impl State {
         let wanted = snapshot.vservers().filter(|v| v.is_open()).filter_map(|v| Some((&*v.name, v.address?)));
         let bound = workers.bind(wanted);
         self.remember(workers.publish(&snapshot, bound))
-    }
-
-    /// Puts `config` in the place of the running configuration: what is in both goes on undisturbed. What was in service
-    /// and is disabled leaves as `switched` says, and virtual servers that it enables may come back.
-    ///
-    /// # Errors
-    /// A line for each address that cannot be opened, if that must not be. Nothing has changed then.
-    pub fn replace(
-        &self,
-        config: Config,
-        switched: &Switched,
-        on_failure: OnFailure,
-    ) -> Result<Replaced, Vec<String>> {
-        let (guards, exposure) = self.exposed.guards(&config);
-        let mut workers = self.workers.borrow_mut();
-        let bound = workers.as_ref().map(|workers| workers.bind(to_open(&config, &guards)));
-        let failures = bound.as_ref().map_or(&[][..], |bound| bound.failures());
-        if on_failure == OnFailure::Exit && !failures.is_empty() {
-            return Err(failures.iter().map(not_open).collect());
-        }
-        let (vservers, services) = (&switched.renamed_vservers, &switched.renamed_services);
-        let before = match vservers.is_empty() && services.is_empty() {
-            true => self.snapshot(),
-            false => Arc::new(self.snapshot().renamed(vservers, services)),
-        };
-        let snapshot = Arc::new(before.next(&config, &guards, self.clock.now()));
-        self.tell_sources(&config, &snapshot);
-        let enabled = switched.enabled_vservers.iter().filter_map(|name| snapshot.vserver(name));
-        enabled.for_each(|vserver| vserver.permit_return());
-        self.prober.reconfigure(self.probing.of(targets(
-            &config,
-            &switched.departures,
-            &snapshot,
-            &self.key,
-        )));
-        let mut lines = exposure.clone();
-        self.auth.configured();
-        let before = self.running.replace(Running { config, snapshot: Arc::clone(&snapshot), exposure });
-        self.count_on();
-        let failures = match (workers.as_mut(), bound) {
-            (Some(workers), Some(bound)) => workers.publish(&snapshot, bound),
-            _ => Vec::new(),
-        };
-        drop(workers);
-        lines.extend(self.remember(failures));
-        lines.extend(self.settle_addresses());
-        lines.extend(self.missing_sources());
-        if before.config != self.running.borrow().config {
-            self.changed_at.set(self.clock.now());
-        }
-        Ok(Replaced { changes: before.config.changes_to(&self.running.borrow().config), lines })
-    }
-
-    fn remember(&self, failures: Vec<BindFailure>) -> Vec<String> {
-        let now: BTreeMap<String, BindFailure> =
-            failures.into_iter().map(|f| (f.vserver.clone(), f)).collect();
-        let before = self.closed.replace(now);
-        let now = self.closed.borrow();
-        let snapshot = self.snapshot();
-        let there =
-            |f: &&BindFailure| snapshot.vserver(&f.vserver).is_some_and(|v| v.address == Some(f.address));
-        let opened = before.values().filter(|f| !now.contains_key(&f.vserver)).filter(there);
-        let opened = opened.map(|f| format!("{}: listening on {}", f.vserver, f.address));
-        let same = |f: &BindFailure| {
-            before.get(&f.vserver).is_some_and(|b| b.address == f.address && b.error.kind() == f.error.kind())
-        };
-        let closed = now.values().filter(|f| !same(f)).map(not_open);
-        opened.chain(closed).collect()
-    }
-
-    /// To be called when the configuration or the host's addresses may have changed: where connections leave from, which
-    /// addresses the host is given, which it lacks. Returns a line for each trouble that is new.
-    pub fn settle_addresses(&self) -> Vec<String> {
-        let Running { config, snapshot, .. } = &*self.running.borrow();
-        // Before they serve nothing is held yet; while they stop, transactions in progress need what is.
-        let serving = self.workers.borrow().is_some();
-        let (mut all, mut served) = (BTreeSet::new(), BTreeSet::new());
-        for vserver in snapshot.vservers() {
-            let Some(ip) = vserver.address.map(|a| a.ip()).filter(|ip| !ip.is_unspecified()) else {
-                continue;
-            };
-            all.insert(ip);
-            let closed = self.closed.borrow().contains_key(&*vserver.name);
-            if vserver.keeps_address() && !closed {
-                served.insert(ip);
-            }
-        }
-        let said = self.addresses.settle(&all, serving.then_some(&served));
-        self.tell_sources(config, snapshot);
-        said
-    }
-
-    /// Tells services where connections to them leave from. Simulated ones are on loopback, which nothing leaves.
-    fn tell_sources(&self, config: &Config, snapshot: &Snapshot) {
-        if self.probing == Probing::AsConfigured {
-            self.addresses.tell_sources(config, snapshot);
-        }
-    }
-
-    /// A line for each address that connections should leave from, that this host lacks and that was not told yet.
-    pub fn missing_sources(&self) -> Vec<String> {
-        self.addresses.missing_sources()
-    }
-
-    /// Gives back every address that the host was given, for good. Returns a line for each that would not go.
-    pub fn release_addresses(&self) -> Vec<String> {
-        self.addresses.release()
     }
 
     /// Does this host lack an address at which a virtual server would take clients in?
@@ -427,7 +318,12 @@ impl State {
     /// Every service and group member, in the order of the configuration.
     pub fn services(&self) -> Vec<Arc<Service>> {
         let Running { config, snapshot, .. } = &*self.running.borrow();
-        targets(config, &Departures::default(), snapshot, &self.key).into_iter().map(|t| t.service).collect()
+        let services = config.services.iter().filter_map(|s| snapshot.service(&s.name));
+        let members = config.service_groups.iter().flat_map(|group| {
+            let name = |member: &Member| member_name(&group.name, &member.server, member.port);
+            group.members.iter().filter_map(move |member| snapshot.service(&name(member)))
+        });
+        services.chain(members).map(Arc::clone).collect()
     }
 
     /// What must be over before every monitor can have answered once: the longest response timeout.

@@ -11,37 +11,128 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::lex;
 use super::value::write;
 use crate::config::attribute::{Attribute, Effect, Resource};
+use crate::config::difference::Difference;
 use crate::config::guard::{Bound, Guard, Guards};
 use crate::config::kept::Class;
-use crate::config::{Config, LbVserver};
+use crate::config::{Bindable, Config, LbVserver, SslVserver};
+use crate::sync::Arc;
 
 /// Everything that guards a virtual server of `config`.
 pub fn guards(config: &Config) -> Guards {
-    let lines = Lines::of(config);
-    let (mut policies, asking) = (lines.policies(), lines.asking_profiles());
-    config.cs_policies.iter().for_each(|policy| policies.add(&policy.name, "cs"));
-    let mut guards = Guards::default();
-    for vserver in &config.lb_vservers {
-        let bound = bindings(config, vserver).filter_map(|(name, bound)| policies.guard(name, bound));
-        options(config, vserver).into_iter().chain(bound).for_each(|guard| guards.add(&vserver.name, guard));
+    Guarded::of(config).guards
+}
+
+/// What guards the virtual servers of a configuration, and what was read for it.
+#[derive(Clone, Default)]
+pub struct Guarded {
+    /// What guards them.
+    pub guards: Guards,
+    said: Arc<Said>,
+}
+
+/// What kept lines and policies say, whichever virtual servers there are.
+#[derive(Default)]
+struct Said {
+    policies: Policies,
+    asking: BTreeSet<String>,
+    /// In the order of the lines.
+    guards: Vec<Guard>,
+    /// Which of those each line is about: virtual servers of one name, those that use something, others.
+    named: BTreeMap<String, Vec<usize>>,
+    using: BTreeMap<String, Vec<usize>>,
+    wide: Vec<(Reach, usize)>,
+    denials: Vec<(acl::Destination, Guard)>,
+}
+
+impl Guarded {
+    /// Of all virtual servers of `config`.
+    pub fn of(config: &Config) -> Guarded {
+        let mut found = Guarded { guards: Guards::default(), said: Arc::new(Said::of(config)) };
+        config
+            .lb_vservers
+            .iter()
+            .for_each(|vserver| found.guards.put(&vserver.name, found.said.about(vserver, config)));
+        found
     }
-    for line in &lines.0 {
-        for (reach, guard) in line.bound(&policies).into_iter().chain(line.refused()).chain(line.tls(&asking))
-        {
-            let names = reach.vservers(config);
-            names.into_iter().for_each(|name| guards.add(name, guard.clone()));
+
+    /// The same of `config`, where `difference` is what changed since. What it does not concern is not looked at.
+    pub fn after(&self, difference: &Difference, config: &Config) -> Guarded {
+        let mut found = match (difference.policies(), difference.vservers_named()) {
+            (false, Some(names)) => {
+                let mut found = self.clone();
+                names.iter().for_each(|name| drop(found.guards.waive(name)));
+                found
+            }
+            (true, _) | (_, None) => return Guarded::of(config),
+        };
+        difference
+            .vservers(config)
+            .for_each(|vserver| found.guards.put(&vserver.name, found.said.about(vserver, config)));
+        found
+    }
+}
+
+impl Said {
+    fn of(config: &Config) -> Said {
+        let lines = Lines::of(config);
+        let mut said =
+            Said { policies: lines.policies(), asking: lines.asking_profiles(), ..Said::default() };
+        config.cs_policies.iter().for_each(|policy| said.policies.add(&policy.name, "cs"));
+        for line in &lines.0 {
+            let found = [line.bound(&said.policies), line.refused(), line.tls(&said.asking)];
+            found.into_iter().flatten().for_each(|(reach, guard)| said.note(reach, guard));
+        }
+        said.denials = acl::denials(lines.0.iter().map(|line| line.words.as_slice()));
+        said
+    }
+
+    fn note(&mut self, reach: Reach, guard: Guard) {
+        let number = self.guards.len();
+        self.guards.push(guard);
+        match reach {
+            Reach::Named(name) if !name.contains('[') => {
+                self.named.entry(name.to_ascii_lowercase()).or_default().push(number);
+            }
+            Reach::Using(name) => self.using.entry(name.to_ascii_lowercase()).or_default().push(number),
+            Reach::Named(_) | Reach::Every => self.wide.push((reach, number)),
         }
     }
-    for vserver in &config.ssl_vservers {
-        if vserver.client_auth || asking.contains(&vserver.profile.to_ascii_lowercase()) {
-            guards.add(&vserver.name, Guard::ClientCertificate);
+
+    /// What guards a virtual server.
+    fn about(&self, vserver: &LbVserver, config: &Config) -> Vec<Guard> {
+        let key = vserver.name.to_ascii_lowercase();
+        let bound = bindings(config, vserver).filter_map(|(name, bound)| self.policies.guard(name, bound));
+        let mut guards = options(config, vserver);
+        guards.extend(bound);
+        guards.extend(
+            self.of_lines(&key, vserver).into_iter().filter_map(|number| self.guards.get(number)).cloned(),
+        );
+        let asks =
+            |tls: &SslVserver| tls.client_auth || self.asking.contains(&tls.profile.to_ascii_lowercase());
+        guards
+            .extend(config.ssl_vservers.find(&key).filter(|tls| asks(tls)).map(|_| Guard::ClientCertificate));
+        let address = vserver.address();
+        let hits = self.denials.iter().filter(|(rule, _)| address.is_some_and(|a| rule.may_hit(a)));
+        guards.extend(hits.map(|(_, guard)| guard.clone()));
+        guards
+    }
+
+    /// The lines that are about a virtual server, in order.
+    fn of_lines(&self, key: &str, vserver: &LbVserver) -> BTreeSet<usize> {
+        let mut numbers = BTreeSet::new();
+        numbers.extend(self.named.get(key).into_iter().flatten());
+        if !self.using.is_empty() {
+            let used = vserver.bindings.iter().map(Bindable::key);
+            numbers.extend(used.filter_map(|name| self.using.get(&name)).flatten());
         }
+        let wide = self.wide.iter().filter(|(reach, _)| match reach {
+            Reach::Every => true,
+            Reach::Named(pattern) => in_range(&vserver.name, pattern),
+            Reach::Using(_) => false,
+        });
+        numbers.extend(wide.map(|(_, number)| number));
+        numbers
     }
-    for (rule, guard) in acl::denials(lines.0.iter().map(|line| line.words.as_slice())) {
-        let hit = config.lb_vservers.iter().filter(|v| v.address().is_some_and(|a| rule.may_hit(a)));
-        hit.for_each(|vserver| guards.add(&vserver.name, guard.clone()));
-    }
-    guards
 }
 
 /// The options of a virtual server and of what is bound to it that are not acted on, decide who gets in and are not at
@@ -206,24 +297,6 @@ impl Line {
         let by_profile =
             option(words, "-sslProfile").is_some_and(|p| asking.contains(&p.to_ascii_lowercase()));
         (asks(words) || by_profile).then(|| (Reach::Named(name.to_owned()), Guard::ClientCertificate))
-    }
-}
-
-impl Reach {
-    fn vservers<'c>(&self, config: &'c Config) -> Vec<&'c str> {
-        let all = config.lb_vservers.iter();
-        let name = |vserver: &'c LbVserver| vserver.name.as_str();
-        match self {
-            Reach::Every => all.map(name).collect(),
-            Reach::Named(pattern) if pattern.contains('[') => {
-                all.map(name).filter(|n| in_range(n, pattern)).collect()
-            }
-            Reach::Named(wanted) => config.lb_vservers.find(wanted).map(name).into_iter().collect(),
-            Reach::Using(service) => {
-                let key = service.to_ascii_lowercase();
-                all.filter(|v| v.bindings.find(&key).is_some()).map(name).collect()
-            }
-        }
     }
 }
 

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use steelyard_core::balance::decision::Decision;
+use steelyard_core::config::departure::Departures;
+use steelyard_core::config::difference::Difference;
 use steelyard_core::config::guard::Guards;
 use steelyard_core::service::{ResponseTime, Service, State};
 use steelyard_core::snapshot::Snapshot;
@@ -72,7 +74,12 @@ impl Site {
     /// Puts a plan into force.
     pub fn reconfigure(&mut self, plan: Plan) {
         (0..4).for_each(|number| self.compare_log(number));
-        let next = self.snapshot.next(&plan.config(), &Guards::default(), self.time());
+        let (now, config) = (self.time(), plan.config());
+        let difference = match self.snapshot.generation {
+            0 => Difference::whole(),
+            _ => Difference::between(&self.plan.config(), &config, &Departures::default()),
+        };
+        let next = self.snapshot.next_by(&difference, &config, &Guards::default(), now);
         let before = std::mem::replace(&mut self.snapshot, next);
         self.adopt_services(&plan);
         let old = std::mem::replace(&mut self.plan, plan);
