@@ -165,6 +165,8 @@ mod saving;
 mod schema;
 #[path = "e2e/secrets.rs"]
 mod secrets;
+#[path = "e2e/secure_probes.rs"]
+mod secure_probes;
 #[path = "e2e/selection.rs"]
 mod selection;
 #[path = "e2e/service.rs"]
@@ -184,6 +186,8 @@ mod switching;
 #[path = "e2e/tcp.rs"]
 mod tcp;
 
+#[path = "e2e/tls_service.rs"]
+mod tls_service;
 #[path = "e2e/told.rs"]
 mod told;
 #[path = "e2e/users.rs"]
@@ -239,6 +243,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(measured::trials());
     trials.extend(choosing::trials());
     trials.extend(monitors::trials());
+    trials.extend(secure_probes::trials());
     trials.extend(metrics::trials());
     trials.extend(shortage::trials());
     trials.extend(shown::trials());

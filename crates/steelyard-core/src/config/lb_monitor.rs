@@ -126,7 +126,7 @@ resource! {
         /// Which type of service that is.
         tos_id: Option<u32> = None, Option("tosId", "tosid", Kind::Number { min: 1, max: 63 }).traffic();
         /// YES: probes go through TLS.
-        secure: bool = false, Option("secure", "secure", Kind::YesNo).traffic();
+        secure: bool = false, Option("secure", "secure", Kind::YesNo);
         /// YES: a Citrix server is asked whether the user may log in.
         validates_credentials: bool = false, Option("validateCred", "validatecred", Kind::YesNo).traffic();
         /// Domain of the user.

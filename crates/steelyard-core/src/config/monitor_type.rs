@@ -41,6 +41,11 @@ impl MonitorType {
         }
     }
 
+    /// Does a monitor of that type have a form that goes through TLS here?
+    pub fn can_be_secure(self) -> bool {
+        ["TCP", "HTTP", "TCP-ECV", "HTTP-ECV"].contains(&self.text())
+    }
+
     /// Are the codes of its answers of three digits?
     pub fn has_status_codes(self) -> bool {
         self.good_codes().first().is_none_or(|range| range.low >= 100)

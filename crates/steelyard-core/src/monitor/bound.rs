@@ -32,12 +32,14 @@ pub struct Unknown {
 }
 
 /// Why a monitor cannot be run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CannotRun {
     /// This version does not carry its type.
     Type(&'static str),
     /// This version does not carry this option.
     Option(&'static str),
+    /// What it needs of certificates is not to be had; says what.
+    Certificate(Box<str>),
     /// An appliance encrypted this option.
     Foreign(&'static str),
     /// This option was sealed with a key that is not here.
@@ -91,10 +93,16 @@ pub fn cannot_run(monitor: &LbMonitor, key: &dyn Unseal) -> Option<CannotRun> {
     if let MonitorType::NotCarried(name) = monitor.kind {
         return Some(CannotRun::Type(name));
     }
-    let LbMonitor { secure, transparent, ip_tunnel, tos, .. } = *monitor;
+    let LbMonitor { transparent, ip_tunnel, tos, .. } = *monitor;
+    let secure = monitor.secure && !monitor.kind.can_be_secure();
     let ways = [(secure, "secure"), (transparent, "transparent"), (ip_tunnel, "ipTunnel"), (tos, "tos")];
     if let Some((_, option)) = ways.iter().find(|(given, _)| *given) {
         return Some(CannotRun::Option(option));
+    }
+    if monitor.secure && !monitor.cert_keys.is_empty() {
+        return Some(CannotRun::Certificate(
+            "this version uses no certificate that is bound to a monitor".into(),
+        ));
     }
     let mut secrets = secrets(monitor);
     if let Some((row, _)) = secrets.find(|(_, secret)| secret.sealed().is_none()) {
@@ -137,6 +145,7 @@ impl fmt::Display for CannotRun {
             CannotRun::Option(option) => {
                 write!(f, "Unknown - this version does not probe with -{option} YES.")
             }
+            CannotRun::Certificate(why) => write!(f, "Unknown - {why}."),
             CannotRun::Foreign(option) => {
                 write!(f, "Unknown - -{option} is encrypted by the appliance; supply it with --secrets.")
             }

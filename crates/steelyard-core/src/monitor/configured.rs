@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use super::bound::sealed_secrets;
 use super::health::Timing;
 use super::http::Check;
+use super::tls::{Terms, is_secure};
 use super::user::{DISPATCHER, Script};
 use super::{Kind, Sense, Spec};
 use crate::config::secret::Unseal;
@@ -38,6 +39,7 @@ impl<'k> Specs<'k> {
             sense: if monitor.reverse { Sense::Reverse } else { Sense::Direct },
             destination_ip: monitor.dest_ip,
             destination_port: monitor.dest_port,
+            tls: is_secure(monitor).then(|| Arc::new(Terms::default())),
             enabled: monitor.enabled && enabled,
         })
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 
+use super::tls::HandshakeFault;
 use super::{Sense, Stage};
 
 /// How a probe ended.
@@ -32,6 +33,10 @@ pub enum Verdict {
 pub enum Finding {
     /// SYN+ACK came.
     Connected,
+    /// The handshake of TLS was completed.
+    ShookHands,
+    /// The handshake of TLS failed.
+    Handshake(HandshakeFault),
     /// RST came instead of SYN+ACK.
     Refused,
     /// No way to the address.
@@ -99,6 +104,8 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Finding::Connected => f.write_str("TCP syn+ack received"),
+            Finding::ShookHands => f.write_str("SSL handshake completed"),
+            Finding::Handshake(fault) => fault.fmt(f),
             Finding::Refused => f.write_str("TCP syn sent, reset received"),
             Finding::Unreachable => f.write_str("destination unreachable"),
             Finding::EchoReply => f.write_str("ICMP echo reply received"),
@@ -122,6 +129,7 @@ impl fmt::Display for Finding {
             Finding::TimedOut(Stage::Connect) => {
                 f.write_str("time out during TCP connection establishment stage")
             }
+            Finding::TimedOut(Stage::Handshake) => f.write_str("time out during SSL handshake stage"),
             Finding::TimedOut(Stage::Response) => f.write_str("time out while waiting for the response"),
             Finding::Local(what) => write!(f, "cannot probe from this host: {what}"),
         }

@@ -13,6 +13,8 @@ mod http_message;
 pub mod ping;
 pub mod schedule;
 pub mod tcp;
+pub mod tcps;
+pub mod tls;
 pub mod user;
 
 use std::net::{IpAddr, SocketAddr};
@@ -38,6 +40,8 @@ pub struct Spec {
     pub destination_ip: Option<IpAddr>,
     /// `-destPort`; `None` is the service's own.
     pub destination_port: Option<u16>,
+    /// `-secure`: what the handshakes of its streams are made with.
+    pub tls: Option<Arc<tls::Terms>>,
     /// `-state`: a disabled monitor is neither run nor counted.
     pub enabled: bool,
 }
@@ -45,7 +49,7 @@ pub struct Spec {
 /// The monitor types (`spec/methods.md` 4.2).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// TCP: the connection is accepted.
+    /// TCP: the connection is accepted; if the monitor is secure, the handshake succeeds.
     Tcp,
     /// PING: the host answers an echo request.
     Ping,
@@ -81,6 +85,11 @@ impl Spec {
         }
     }
 
+    /// Does it ask the same in the same way? Then what is known of a service stays known.
+    pub fn asks_the_same(&self, other: &Spec) -> bool {
+        self.kind == other.kind && self.sense == other.sense && self.tls == other.tls
+    }
+
     /// May its results become the service's response time? A reverse monitor has none (`spec/methods.md` 4.7).
     pub fn measures(&self) -> bool {
         self.learns_response_time && self.sense == Sense::Direct && self.enabled
@@ -89,6 +98,7 @@ impl Spec {
     /// A probe about `about` that begins at `now`. What in it must be told from other probes, such as an id, comes from `seed`.
     pub fn probe(&self, about: SocketAddr, now: Time, seed: u64) -> Box<dyn Probe> {
         match &self.kind {
+            Kind::Tcp if self.tls.is_some() => Box::new(tcps::TcpsProbe::new(self.sense, now)),
             Kind::Tcp => Box::new(tcp::TcpProbe::new(self.sense, now)),
             Kind::Ping => Box::new(ping::PingProbe::new(about, self.sense, seed)),
             Kind::Http(check) => Box::new(http::HttpProbe::new(Arc::clone(check), self.sense, about)),
@@ -167,6 +177,8 @@ pub enum Fault {
     Refused,
     /// No route, or another ICMP error.
     Unreachable,
+    /// TLS did not come about, or was ended by an alert.
+    Handshake(tls::HandshakeFault),
     /// Our own inability; says nothing about the service.
     Local(&'static str),
 }
@@ -177,6 +189,7 @@ impl Fault {
         match self {
             Fault::Refused => ProbeResult::failure(Finding::Refused),
             Fault::Unreachable => ProbeResult::failure(Finding::Unreachable),
+            Fault::Handshake(fault) => ProbeResult::failure(Finding::Handshake(fault)),
             Fault::Local(what) => ProbeResult::unjudged(Finding::Local(what)),
         }
     }
@@ -185,8 +198,10 @@ impl Fault {
 /// Where a timeout struck.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// Before the channel was open.
+    /// Before the connection was open.
     Connect,
+    /// During the handshake of TLS.
+    Handshake,
     /// While the answer was awaited.
     Response,
 }

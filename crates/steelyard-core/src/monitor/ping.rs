@@ -80,7 +80,7 @@ impl Probe for PingProbe {
             Fault::Refused | Fault::Unreachable => {
                 ProbeResult::judged(false, self.sense, Finding::Unreachable, 0)
             }
-            Fault::Local(_) => why.result(),
+            Fault::Local(_) | Fault::Handshake(_) => why.result(),
         }
     }
 

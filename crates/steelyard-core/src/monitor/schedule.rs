@@ -296,9 +296,7 @@ impl Schedule {
     }
 
     fn asks_the_same(&self, key: ProbeKey, spec: &Spec, about: SocketAddr) -> bool {
-        self.probes
-            .get(&key)
-            .is_some_and(|p| p.about == about && p.spec.kind == spec.kind && p.spec.sense == spec.sense)
+        self.probes.get(&key).is_some_and(|p| p.about == about && p.spec.asks_the_same(spec))
     }
 
     /// Adopts new timing; what is due later than the new interval allows is brought forward.

@@ -12,6 +12,7 @@ use steelyard_core::monitor::{Channel, Fault, Probe, ProbeResult};
 use tokio::time::Instant;
 
 use super::stream::Open;
+use super::tls::Handshakes;
 use super::{datagram, echo, stream};
 use crate::worker::Clock;
 
@@ -24,12 +25,17 @@ pub enum End {
 }
 
 /// Runs one probe to its result. A stream comes back when an answer may still be under way on it.
-pub async fn carry_out(probe: &mut dyn Probe, due: &Due, clock: Clock) -> (ProbeResult, Option<Open>) {
+pub async fn carry_out(
+    probe: &mut dyn Probe,
+    due: &Due,
+    handshakes: &Handshakes,
+    clock: Clock,
+) -> (ProbeResult, Option<Open>) {
     let deadline = Instant::now() + Duration::from_micros(due.spec.timing.response_timeout_us);
     let mut channel = probe.channel();
     loop {
         let (end, open) = match channel {
-            Channel::Stream => stream::use_one(probe, due, deadline, clock).await,
+            Channel::Stream => stream::use_one(probe, due, handshakes, (deadline, clock)).await,
             Channel::Datagram => (datagram::use_one(probe, datagram::open(due), deadline, clock).await, None),
             Channel::Echo => (datagram::use_one(probe, echo::open(due), deadline, clock).await, None),
         };

@@ -7,6 +7,7 @@ mod channel;
 mod datagram;
 mod echo;
 mod stream;
+mod tls;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,7 @@ use tokio::sync::Notify;
 use tokio::task::{AbortHandle, JoinHandle, spawn_local};
 use tokio::time::{sleep_until, timeout};
 
+use self::tls::Handshakes;
 use crate::worker::Clock;
 
 /// Probes every service as configured and writes the results to it. Clones are the same prober.
@@ -38,6 +40,7 @@ struct Inner {
     in_flight: Cell<usize>,
     /// Most probes at one time.
     room: usize,
+    handshakes: Handshakes,
     clock: Clock,
     /// Something is due earlier than the loop knows, or there is room again.
     changed: Notify,
@@ -69,6 +72,7 @@ impl Prober {
             running: RefCell::default(),
             in_flight: Cell::new(0),
             room: room(),
+            handshakes: Handshakes::default(),
             clock,
             changed: Notify::new(),
             on_news: Box::new(on_news),
@@ -170,9 +174,10 @@ impl Prober {
         let slot = Slot::take(&self.inner);
         let task = spawn_local(async move {
             let _slot = slot;
-            let clock = prober.inner.clock;
+            let Inner { clock, handshakes, .. } = &*prober.inner;
+            let clock = *clock;
             let mut probe = due.spec.probe(due.about, clock.now(), due.seed);
-            let (result, open) = channel::carry_out(&mut *probe, &due, clock).await;
+            let (result, open) = channel::carry_out(&mut *probe, &due, handshakes, clock).await;
             prober.finish(&due, result);
             if let Some(open) = open {
                 open.hang_up().await;

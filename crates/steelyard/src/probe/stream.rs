@@ -1,4 +1,4 @@
-//! Probes over TCP connections.
+//! Probes over TCP connections, through TLS where the monitor is secure.
 //!
 //! The hard question is where the clock stands: it is read before the write that hands over the last byte of a request and
 //! after the read that brings an answer, so that a pause of this thread never makes a service look faster than it is.
@@ -9,38 +9,65 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use steelyard_core::monitor::schedule::Due;
+use steelyard_core::monitor::tls::Terms;
 use steelyard_core::monitor::{Fault, Probe, Stage, Step};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{Instant, timeout, timeout_at};
+use tokio_rustls::client::TlsStream;
 
 use super::channel::{End, classify};
+use super::tls::{Handshakes, alert};
 use crate::worker::{Clock, leave_from};
 
 /// A connection on which an answer may still be under way.
-pub struct Open(TcpStream);
+pub struct Open(Box<dyn Stream>);
+
+/// Bytes both ways, in clear or through TLS.
+trait Stream: AsyncRead + AsyncWrite + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Stream for S {}
 
 /// Uses one connection to the end.
 pub async fn use_one(
     probe: &mut dyn Probe,
     due: &Due,
-    deadline: Instant,
-    clock: Clock,
+    handshakes: &Handshakes,
+    (deadline, clock): (Instant, Clock),
 ) -> (End, Option<Open>) {
-    let mut stream = match timeout_at(deadline, connect(due.to, due.from)).await {
+    let failed = |result| (End::Result(result), None);
+    let stream = match timeout_at(deadline, connect(due.to, due.from)).await {
         Ok(Ok(stream)) => stream,
-        Ok(Err(why)) => return (End::Result(probe.failed(why)), None),
-        Err(_) => return (End::Result(probe.timed_out(Stage::Connect)), None),
+        Ok(Err(why)) => return failed(probe.failed(why)),
+        Err(_) => return failed(probe.timed_out(Stage::Connect)),
+    };
+    let mut stream: Box<dyn Stream> = match &due.spec.tls {
+        None => Box::new(stream),
+        Some(terms) => match timeout_at(deadline, secure(stream, terms, due, handshakes)).await {
+            Ok(Ok(stream)) => Box::new(stream),
+            Ok(Err(why)) => return failed(probe.failed(why)),
+            Err(_) => return failed(probe.timed_out(Stage::Handshake)),
+        },
     };
     let first = match probe.opened(clock.now()) {
-        Step::Done(result) => return (End::Result(result), None),
+        // A server may have sent session tickets behind its handshake.
+        Step::Done(result) => return (End::Result(result), due.spec.tls.is_some().then_some(Open(stream))),
         step => step,
     };
-    let end = match timeout_at(deadline, converse(probe, first, &mut stream, clock)).await {
+    let end = match timeout_at(deadline, converse(probe, first, &mut *stream, clock)).await {
         Ok(end) => end,
         Err(_) => End::Result(probe.timed_out(Stage::Response)),
     };
     (end, Some(Open(stream)))
+}
+
+async fn secure(
+    stream: TcpStream,
+    terms: &Terms,
+    due: &Due,
+    handshakes: &Handshakes,
+) -> Result<TlsStream<TcpStream>, Fault> {
+    handshakes.with(terms, due.to.ip())?.make(stream).await
 }
 
 async fn connect(to: SocketAddr, from: Option<IpAddr>) -> Result<TcpStream, Fault> {
@@ -60,7 +87,7 @@ async fn connect_from(to: SocketAddr, from: Option<IpAddr>) -> io::Result<TcpStr
     socket.connect(to).await
 }
 
-async fn converse(probe: &mut dyn Probe, first: Step, stream: &mut TcpStream, clock: Clock) -> End {
+async fn converse(probe: &mut dyn Probe, first: Step, stream: &mut dyn Stream, clock: Clock) -> End {
     let mut buffer = [0u8; 4_096];
     let mut step = first;
     loop {
@@ -72,7 +99,13 @@ async fn converse(probe: &mut dyn Probe, first: Step, stream: &mut TcpStream, cl
                 Step::Wait
             }
             Step::Wait => match stream.read(&mut buffer).await {
-                Ok(0) | Err(_) => return End::Result(probe.closed()),
+                Ok(0) => return End::Result(probe.closed()),
+                Err(error) => {
+                    return End::Result(match alert(&error) {
+                        Some(alert) => probe.failed(alert),
+                        None => probe.closed(),
+                    });
+                }
                 Ok(n) => probe.received(buffer.get(..n).unwrap_or_default(), clock.now()),
             },
         }
@@ -80,7 +113,7 @@ async fn converse(probe: &mut dyn Probe, first: Step, stream: &mut TcpStream, cl
 }
 
 /// A failed write is no result yet: the answer may be there already.
-async fn send(probe: &mut dyn Probe, stream: &mut TcpStream, bytes: &[u8], clock: Clock) {
+async fn send(probe: &mut dyn Probe, stream: &mut dyn Stream, bytes: &[u8], clock: Clock) {
     let mut rest = bytes;
     while !rest.is_empty() {
         let before = clock.now();
@@ -88,7 +121,7 @@ async fn send(probe: &mut dyn Probe, stream: &mut TcpStream, bytes: &[u8], clock
             Ok(n @ 1..) => rest = rest.get(n..).unwrap_or_default(),
             Ok(0) | Err(_) => return,
         }
-        if rest.is_empty() {
+        if rest.is_empty() && stream.flush().await.is_ok() {
             probe.sent(before);
         }
     }

@@ -31,11 +31,11 @@ pub fn trials() -> Vec<Trial> {
 }
 
 /// A program that is ended, by its id, when the test is over.
-struct Running(Child);
+pub struct Running(Child);
 
 impl Running {
     /// Starts it and waits until it listens.
-    fn listening(mut command: Command, at: SocketAddr) -> Running {
+    pub fn listening(mut command: Command, at: SocketAddr) -> Running {
         let running = Running(command.stdin(Stdio::null()).spawn().unwrap());
         wait_for(&format!("{at} to listen"), || TcpStream::connect(at).is_ok());
         running

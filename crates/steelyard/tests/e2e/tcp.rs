@@ -89,7 +89,8 @@ fn start(place: &Place, services: &[SocketAddr]) -> Program {
     Program::start_with(place, &config(place, services, ""))
 }
 
-fn reset(stream: TcpStream) {
+/// Ends a connection by a reset.
+pub fn reset(stream: TcpStream) {
     socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
 }
 

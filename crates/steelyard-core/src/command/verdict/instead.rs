@@ -192,7 +192,7 @@ const MONITOR: Sentences = &[
     ("a failed probe takes the service DOWN, as with DOWN", &["action"]),
     ("response times are not compared with what was learnt", &["deviation"]),
     ("probes go to the service itself", &["transparent", "iptunnel", "tos", "tosid"]),
-    ("probes go in clear, not through TLS", &["secure", "sslprofile"]),
+    ("what a profile says of TLS is not looked at", &["sslprofile"]),
     ("probes leave from where the connections of the service do", &["netprofile"]),
     ("no answer takes the service out of service slowly", &["trofscode", "trofsstring"]),
     ("no expression is evaluated", &["evalrule"]),

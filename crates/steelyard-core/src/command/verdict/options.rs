@@ -221,6 +221,10 @@ impl Applied<'_> {
             {
                 Some("a service on every port is DOWN")
             }
+            (Object::LbMonitor, "secure", Value::Flag(true)) => {
+                let monitor = self.site.config.lb_monitors.find(self.name())?;
+                (!monitor.kind.can_be_secure()).then_some(NO_TLS)
+            }
             (Object::Service | Object::ServiceGroup, "cip", Value::Flag(true)) => {
                 self.has_no_magic_number().then_some(NO_MAGIC_NUMBER)
             }
@@ -443,6 +447,7 @@ const NO_BACKUP: &str =
     "its backup has another type, or one that is not served, or is no lb vserver: it does not take its place";
 const NO_MAGIC_NUMBER: &str =
     "the prefix that tells TCP services the client begins with 0: cipHeader is no number";
+const NO_TLS: &str = "a monitor of this type does not go through TLS here: it is UNKNOWN and does not count";
 const NO_SET: &str =
     "a set of addresses is not carried: connections leave from the SNIP, else from where the host chooses";
 const NOT_RUN: &str = "not run: the monitor is UNKNOWN and does not count, and a service without another one is probed by tcp-default";

@@ -21,6 +21,7 @@ fn monitor(name: &str, timing: Timing) -> Arc<Spec> {
         sense: Sense::Direct,
         destination_ip: None,
         destination_port: None,
+        tls: None,
         enabled: true,
     })
 }

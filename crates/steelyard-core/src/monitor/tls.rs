@@ -1,0 +1,135 @@
+//! TLS of secure monitors: what a handshake is made with, and how one fails.
+//!
+//! Owns which monitors go through TLS, and the words for failures. The handshake itself is the executable's: to a probe an
+//! open channel is one whose handshake is done.
+
+use std::fmt;
+
+use crate::config::LbMonitor;
+
+/// What the handshakes of one monitor with one service are made with.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Terms {
+    /// What the service is called.
+    pub name: Option<Box<str>>,
+    /// The rest, which many services can have in common.
+    pub credentials: Credentials,
+}
+
+/// Whom a handshake believes, and what it shows.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Credentials {
+    /// Does the ClientHello ask for the name (RFC 6066)?
+    pub sends_name: bool,
+}
+
+/// Do probes of that monitor go through TLS? `-secure` is for what is asked over TCP (`spec/methods.md` 4.1).
+pub fn is_secure(monitor: &LbMonitor) -> bool {
+    monitor.secure && monitor.kind.can_be_secure()
+}
+
+/// Why a handshake failed. Its text is part of the monitor's "Last response".
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HandshakeFault {
+    /// The server refused by an alert of that number (RFC 8446 6).
+    Alert(u8),
+    /// The server closed the connection.
+    Closed,
+    /// The server reset the connection.
+    Reset,
+    /// The server speaks neither TLS 1.2 nor 1.3.
+    Version,
+    /// What came is no TLS.
+    NotTls,
+    /// The two have something not in common; says what.
+    NothingInCommon(&'static str),
+    /// The server broke the protocol.
+    Misbehaved,
+    /// The certificate is not taken; says why.
+    Certificate(&'static str),
+}
+
+impl fmt::Display for HandshakeFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TLS handshake: ")?;
+        match self {
+            HandshakeFault::Alert(number) => match ALERTS.iter().find(|(known, _)| known == number) {
+                Some((_, name)) => write!(f, "alert {name}"),
+                None => write!(f, "alert {number}"),
+            },
+            HandshakeFault::Closed => f.write_str("connection closed during the handshake"),
+            HandshakeFault::Reset => f.write_str("connection reset during the handshake"),
+            HandshakeFault::Version => f.write_str("the server speaks neither TLS 1.2 nor TLS 1.3"),
+            HandshakeFault::NotTls => f.write_str("the server answered something that is not TLS"),
+            HandshakeFault::NothingInCommon(what) => write!(f, "no {what} in common"),
+            HandshakeFault::Misbehaved => f.write_str("the server broke the protocol"),
+            HandshakeFault::Certificate(why) => write!(f, "certificate {why}"),
+        }
+    }
+}
+
+/// Alerts by number (RFC 5246 7.2, RFC 8446 6, RFC 6066 9, RFC 7301 3.2).
+const ALERTS: &[(u8, &str)] = &[
+    (0, "close_notify"),
+    (10, "unexpected_message"),
+    (20, "bad_record_mac"),
+    (21, "decryption_failed"),
+    (22, "record_overflow"),
+    (30, "decompression_failure"),
+    (40, "handshake_failure"),
+    (41, "no_certificate"),
+    (42, "bad_certificate"),
+    (43, "unsupported_certificate"),
+    (44, "certificate_revoked"),
+    (45, "certificate_expired"),
+    (46, "certificate_unknown"),
+    (47, "illegal_parameter"),
+    (48, "unknown_ca"),
+    (49, "access_denied"),
+    (50, "decode_error"),
+    (51, "decrypt_error"),
+    (60, "export_restriction"),
+    (70, "protocol_version"),
+    (71, "insufficient_security"),
+    (80, "internal_error"),
+    (86, "inappropriate_fallback"),
+    (90, "user_canceled"),
+    (100, "no_renegotiation"),
+    (109, "missing_extension"),
+    (110, "unsupported_extension"),
+    (111, "certificate_unobtainable"),
+    (112, "unrecognized_name"),
+    (113, "bad_certificate_status_response"),
+    (114, "bad_certificate_hash_value"),
+    (115, "unknown_psk_identity"),
+    (116, "certificate_required"),
+    (120, "no_application_protocol"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::MonitorType;
+
+    #[test]
+    fn m16_an_alert_is_called_by_its_name() {
+        let text = |number| HandshakeFault::Alert(number).to_string();
+        assert_eq!(text(112), "TLS handshake: alert unrecognized_name");
+        assert_eq!(text(70), "TLS handshake: alert protocol_version");
+        assert_eq!(text(116), "TLS handshake: alert certificate_required");
+        assert_eq!(text(255), "TLS handshake: alert 255", "one that no document names");
+        assert!(ALERTS.is_sorted_by(|a, b| a.0 < b.0));
+    }
+
+    #[test]
+    fn tls_is_for_what_is_asked_over_tcp() {
+        let secure = |kind| is_secure(&LbMonitor { kind, secure: true, ..LbMonitor::default() });
+        for (word, is) in [("TCP", true), ("HTTP", true), ("TCP-ECV", true), ("HTTP-ECV", true)] {
+            assert_eq!(secure(MonitorType::of(word).unwrap()), is, "{word}");
+        }
+        for word in ["PING", "UDP-ECV", "DNS", "FTP", "USER"] {
+            assert!(!secure(MonitorType::of(word).unwrap()), "{word}");
+        }
+        assert!(!is_secure(&LbMonitor { kind: MonitorType::Tcp, ..LbMonitor::default() }));
+    }
+}
