@@ -65,7 +65,7 @@ fn a_file_that_is_honoured_is_code_0() {
 }
 
 fn changed_traffic_is_code_3() {
-    let text = format!("{HONOURED}add lb monitor m PING\nbind service s1 -monitorName m\n");
+    let text = format!("{HONOURED}add lb monitor m SNMP\nbind service s1 -monitorName m\n");
     let (code, report, json) = checked(&Place::new(), &text);
     assert_eq!(code, 3, "{report}");
     let findings = json["findings"].as_array().expect("a list");
@@ -77,7 +77,7 @@ fn changed_traffic_is_code_3() {
 
 fn a_refused_line_is_code_1() {
     let text =
-        format!("{HONOURED}add lb monitor m PING\nadd service s2 300.1.1.1 HTTP 80\nfly me to the moon\n");
+        format!("{HONOURED}add lb monitor m SNMP\nadd service s2 300.1.1.1 HTTP 80\nfly me to the moon\n");
     let (code, report, json) = checked(&Place::new(), &text);
     assert_eq!(code, 1, "{report}");
     assert_eq!(json["refused"], 2);
@@ -123,7 +123,7 @@ fn an_empty_file_is_none() {
 /// LB not enabled, then what changes, then the table, then the findings.
 fn the_report_says_first_what_matters() {
     let text = HONOURED.replace("enable ns feature LB\n", "")
-        + "add lb monitor m PING\nbind service s1 -monitorName m\n";
+        + "add lb monitor m SNMP\nbind service s1 -monitorName m\n";
     let (_, report, _) = checked(&Place::new(), &text);
     let at = |part: &str| report.find(part).unwrap_or_else(|| panic!("{part:?} is not in {report}"));
     let order =
@@ -145,7 +145,7 @@ fn equal_findings_stand_once_in_the_report_and_each_in_the_json() {
 }
 
 fn the_json_has_every_field() {
-    let (_, _, json) = checked(&Place::new(), &format!("{HONOURED}add lb monitor m PING\nnonsense\n"));
+    let (_, _, json) = checked(&Place::new(), &format!("{HONOURED}add lb monitor m SNMP\nnonsense\n"));
     let keys =
         |value: &Value| -> Vec<String> { value.as_object().expect("an object").keys().cloned().collect() };
     let mut names = ["lines", "honoured", "partial", "stored", "host", "inert", "refused", "findings"];
