@@ -24,6 +24,7 @@
 //! - [`service`]: [`service::TestService`] (`named`, `slow`, `held`, `echo`, or a closure), its record
 //!   ([`service::Entry`]: what came on which connection, when it began and ended), [`service::Gate`] to hold requests
 //!   until the test releases them, `wait_for` a condition.
+//! - [`scripted`]: a service of any other protocol, over TCP or UDP, that says what a closure says.
 //! - [`client`]: bytes as given (`send`), requests and strict answers (`get`, `request`, `answer`), half-close,
 //!   reset, and how a connection ends.
 //! - [`load`]: clients that ask all the while something else happens, with no request that fails.
@@ -87,6 +88,10 @@ mod client;
 mod clock;
 #[path = "e2e/conformance.rs"]
 mod conformance;
+#[path = "e2e/dns.rs"]
+mod dns;
+#[path = "e2e/ecv.rs"]
+mod ecv;
 #[path = "e2e/explain.rs"]
 mod explain;
 #[path = "e2e/exposure.rs"]
@@ -105,6 +110,8 @@ mod fuzzed;
 mod host_commands;
 #[path = "e2e/hostile.rs"]
 mod hostile;
+#[path = "e2e/http_ecv.rs"]
+mod http_ecv;
 #[path = "e2e/https.rs"]
 mod https;
 #[path = "e2e/in_use.rs"]
@@ -163,6 +170,8 @@ mod reloading;
 mod saving;
 #[path = "e2e/schema.rs"]
 mod schema;
+#[path = "e2e/scripted.rs"]
+mod scripted;
 #[path = "e2e/secrets.rs"]
 mod secrets;
 #[path = "e2e/secure_probes.rs"]
@@ -244,6 +253,9 @@ fn main() -> std::process::ExitCode {
     trials.extend(choosing::trials());
     trials.extend(monitors::trials());
     trials.extend(secure_probes::trials());
+    trials.extend(ecv::trials());
+    trials.extend(http_ecv::trials());
+    trials.extend(dns::trials());
     trials.extend(metrics::trials());
     trials.extend(shortage::trials());
     trials.extend(shown::trials());

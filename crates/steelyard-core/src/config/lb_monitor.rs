@@ -39,14 +39,14 @@ resource! {
         sip_uri: String = String::new(), Option("sipURI", "sipuri", TEXT).traffic();
         /// What a probe by SIP registers.
         sip_register_uri: String = String::new(), Option("sipregURI", "sipreguri", TEXT).traffic();
-        /// What is sent.
-        send: String = String::new(), Option("send", "send", TEXT).traffic();
-        /// What must be in the answer.
-        receive: String = String::new(), Option("recv", "recv", TEXT).traffic();
-        /// Name that is asked for.
-        query: String = String::new(), Option("query", "query", TEXT).traffic();
-        /// What about that name is asked.
-        query_type: &'static str = "", Option("queryType", "querytype", one_of(&["Address", "Zone", "AAAA"])).traffic();
+        /// What is sent, with the escapes \r \n \t \" \\ \xHH.
+        send: String = String::new(), Option("send", "send", TEXT);
+        /// What must be in the answer: text with those escapes, or a regular expression as re/.../.
+        receive: String = String::new(), Option("recv", "recv", TEXT);
+        /// Name that is asked for; without one the root.
+        query: String = String::new(), Option("query", "query", TEXT);
+        /// What about that name is asked: IPv4 addresses, the SOA record, IPv6 addresses.
+        query_type: &'static str = "", Option("queryType", "querytype", one_of(&["Address", "Zone", "AAAA"]));
         /// Script that probes.
         script: String = String::new(), Option("scriptName", "scriptname", Kind::Text { max: 63 });
         /// What the script is told.
@@ -132,7 +132,7 @@ resource! {
         /// Domain of the user.
         domain: String = String::new(), Option("domain", "domain", TEXT).traffic();
         /// Addresses of which one must be in the answer.
-        ips: Vec<IpAddr> = Vec::new(), Option("IPAddress", "ipaddress", Kind::Ips).traffic();
+        ips: Vec<IpAddr> = Vec::new(), Option("IPAddress", "ipaddress", Kind::Ips);
         /// Newsgroup that must exist.
         group: String = String::new(), Option("group", "group", TEXT).traffic();
         /// File that must exist.

@@ -15,12 +15,22 @@ words! {
         Http = "HTTP",
         /// Has a script judge.
         User = "USER",
+        /// Asks a name server by UDP.
+        Dns = "DNS",
+        /// Asks it by TCP.
+        DnsTcp = "DNS-TCP",
+        /// Sends a request and looks for text in the body of the answer.
+        HttpEcv = "HTTP-ECV",
+        /// Sends text over a connection and looks for text in what comes back.
+        TcpEcv = "TCP-ECV",
+        /// Sends a datagram and looks for text in those that come back.
+        UdpEcv = "UDP-ECV",
     }
     not carried [
-        "TCP-ECV", "HTTP-ECV", "UDP-ECV", "DNS", "FTP", "LDNS-PING", "LDNS-TCP", "LDNS-DNS", "RADIUS",
+        "FTP", "LDNS-PING", "LDNS-TCP", "LDNS-DNS", "RADIUS",
         "HTTP-INLINE", "SIP-UDP", "SIP-TCP", "LOAD", "FTP-EXTENDED", "SMTP", "SNMP", "NNTP", "MYSQL",
         "MYSQL-ECV", "MSSQL-ECV", "ORACLE-ECV", "LDAP", "POP3", "CITRIX-XML-SERVICE", "CITRIX-WEB-INTERFACE",
-        "DNS-TCP", "RTSP", "ARP", "CITRIX-AG", "CITRIX-AAC-LOGINPAGE", "CITRIX-AAC-LAS", "CITRIX-XD-DDC", "ND6",
+        "RTSP", "ARP", "CITRIX-AG", "CITRIX-AAC-LOGINPAGE", "CITRIX-AAC-LAS", "CITRIX-XD-DDC", "ND6",
         "CITRIX-WI-EXTENDED", "DIAMETER", "RADIUS_ACCOUNTING", "STOREFRONT", "APPC", "SMPP", "CITRIX-XNC-ECV",
         "CITRIX-XDM", "CITRIX-STA-SERVICE", "CITRIX-STA-SERVICE-NHOP", "MQTT", "HTTP2", "DTLS", "QUIC",
         "KAFKA-AUTODISCOVER",

@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use super::bound::sealed_secrets;
+use super::dns::DnsCheck;
+use super::exchange::Exchange;
 use super::health::Timing;
 use super::http::Check;
+use super::http_ecv::BodyCheck;
 use super::tls::{Terms, is_secure};
 use super::user::{DISPATCHER, Script};
-use super::{Kind, Sense, Spec};
+use super::{Channel, Kind, Sense, Spec};
+use crate::config::expected::Expected;
 use crate::config::secret::Unseal;
 use crate::config::{LbMonitor, MonitorType};
 use crate::sync::Arc;
@@ -55,6 +59,15 @@ fn kind(monitor: &LbMonitor, key: &dyn Unseal) -> Kind {
             &monitor.custom_headers,
             &monitor.resp_codes,
         ))),
+        MonitorType::HttpEcv => Kind::HttpEcv(Arc::new(BodyCheck::new(
+            &monitor.send,
+            &monitor.custom_headers,
+            &expected(monitor),
+        ))),
+        MonitorType::Dns => Kind::Dns(dns(monitor, Channel::Datagram)),
+        MonitorType::DnsTcp => Kind::Dns(dns(monitor, Channel::Stream)),
+        MonitorType::TcpEcv => Kind::TcpEcv(Arc::new(Exchange::new(&monitor.send, &expected(monitor)))),
+        MonitorType::UdpEcv => Kind::UdpEcv(Arc::new(Exchange::new(&monitor.send, &expected(monitor)))),
     }
 }
 
@@ -69,6 +82,15 @@ fn script(monitor: &LbMonitor, key: &dyn Unseal) -> Script {
             monitor.dispatcher_port.unwrap_or(DISPATCHER.port()),
         ),
     }
+}
+
+fn dns(monitor: &LbMonitor, channel: Channel) -> Arc<DnsCheck> {
+    Arc::new(DnsCheck::new(&monitor.query, monitor.query_type, &monitor.ips, channel))
+}
+
+/// `command::apply` lets in only what can be read; of anything else nothing would be an answer.
+fn expected(monitor: &LbMonitor) -> Arc<Expected> {
+    Arc::new(Expected::new(&monitor.receive).unwrap_or_else(|_| Expected::text(&monitor.receive)))
 }
 
 fn timing(monitor: &LbMonitor) -> Timing {

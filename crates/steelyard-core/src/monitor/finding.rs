@@ -3,6 +3,8 @@
 use std::fmt;
 use std::net::SocketAddr;
 
+use super::dns::Said;
+use super::search::Outcome;
 use super::tls::HandshakeFault;
 use super::{Sense, Stage};
 
@@ -47,6 +49,18 @@ pub enum Finding {
     NoEchoReply,
     /// An HTTP status.
     Status(u16),
+    /// An HTTP status, and whether what was looked for is in the body.
+    Body(u16, Outcome),
+    /// What a name server's answer says.
+    Dns(Said),
+    /// Whether what was looked for is in the answer.
+    Searched(Outcome),
+    /// Response timeout; what came until then is without what was looked for.
+    TimedOutWithout,
+    /// ICMP says that no one listens at the port.
+    PortUnreachable,
+    /// A datagram was sent and nothing said that no one listens.
+    NotUnreachable,
     /// Not HTTP; says what is wrong.
     Malformed(&'static str),
     /// A dispatcher's status, and what it says beside that.
@@ -88,6 +102,20 @@ impl ProbeResult {
             _ => ProbeResult::failure(finding),
         }
     }
+
+    /// The result of an answer that was searched. `response_us` is that of a probe that measures.
+    pub(super) fn searched(
+        outcome: Outcome,
+        sense: Sense,
+        finding: Finding,
+        response_us: Option<u64>,
+    ) -> ProbeResult {
+        match (outcome, sense) {
+            (Outcome::Found, Sense::Direct) => ProbeResult::success(finding, response_us),
+            (Outcome::Missing | Outcome::Beyond(_), Sense::Reverse) => ProbeResult::success(finding, None),
+            _ => ProbeResult::failure(finding),
+        }
+    }
 }
 
 impl fmt::Display for ProbeResult {
@@ -111,6 +139,17 @@ impl fmt::Display for Finding {
             Finding::EchoReply => f.write_str("ICMP echo reply received"),
             Finding::NoEchoReply => f.write_str("no ICMP echo reply received"),
             Finding::Status(code) => write!(f, "HTTP response code {code} received"),
+            Finding::Body(code, outcome) => write!(f, "HTTP response code {code}, {}", in_body(*outcome)),
+            Finding::Dns(said) => said.fmt(f),
+            Finding::Searched(Outcome::Found) => f.write_str("pattern found in response"),
+            Finding::Searched(Outcome::Missing) => f.write_str("pattern not found in response"),
+            Finding::Searched(Outcome::Beyond(bound)) => {
+                write!(f, "pattern not found in the first {bound} bytes of the response")
+            }
+            Finding::Searched(Outcome::TooCostly) => f.write_str(TOO_COSTLY),
+            Finding::TimedOutWithout => f.write_str("time out; what came is without the pattern"),
+            Finding::PortUnreachable => f.write_str("UDP datagram sent, port unreachable received"),
+            Finding::NotUnreachable => f.write_str("UDP datagram sent, port not reported unreachable"),
             Finding::Malformed(what) => write!(f, "invalid HTTP response: {what}"),
             Finding::Script { status, text } => {
                 match status {
@@ -135,3 +174,14 @@ impl fmt::Display for Finding {
         }
     }
 }
+
+fn in_body(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Found => "matched".to_owned(),
+        Outcome::Missing => "pattern not found in the body".to_owned(),
+        Outcome::Beyond(bound) => format!("pattern not found in the first {bound} bytes of the body"),
+        Outcome::TooCostly => TOO_COSTLY.to_owned(),
+    }
+}
+
+const TOO_COSTLY: &str = "the regular expression takes too many steps on this response";

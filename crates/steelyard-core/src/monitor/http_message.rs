@@ -5,7 +5,7 @@
 
 use std::net::SocketAddr;
 
-use super::escape::unescape;
+use crate::config::escape::unescape;
 use crate::time::Time;
 
 /// What a monitor asks by HTTP.
@@ -32,6 +32,11 @@ impl Request {
         let mut headers: Vec<Vec<u8>> = lines.into_iter().chain(custom).collect();
         headers.retain(|l| !l.is_empty() && !is_field(l, b"host"));
         Request { line: with_version(line), headers, host, body: body.to_vec() }
+    }
+
+    /// Is it a HEAD, whose answer has no body?
+    pub fn is_head(&self) -> bool {
+        self.line.starts_with(b"HEAD ")
     }
 
     /// The bytes of a probe of `to`.

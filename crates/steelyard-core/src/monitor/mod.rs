@@ -5,16 +5,23 @@
 
 pub mod bound;
 pub mod configured;
-mod escape;
+pub mod dns;
+pub mod dns_message;
+pub mod exchange;
 mod finding;
 pub mod health;
 pub mod http;
+mod http_body;
+pub mod http_ecv;
 mod http_message;
 pub mod ping;
 pub mod schedule;
+pub mod search;
 pub mod tcp;
+pub mod tcp_ecv;
 pub mod tcps;
 pub mod tls;
+pub mod udp_ecv;
 pub mod user;
 
 use std::net::{IpAddr, SocketAddr};
@@ -57,6 +64,25 @@ pub enum Kind {
     Http(Arc<http::Check>),
     /// USER: a script that a dispatcher runs says so.
     User(Arc<user::Script>),
+    /// HTTP-ECV: the body has what is expected.
+    HttpEcv(Arc<http_ecv::BodyCheck>),
+    /// DNS and DNS-TCP: a question is answered, with an expected address if there are any.
+    Dns(Arc<dns::DnsCheck>),
+    /// TCP-ECV: what comes back over a connection has what is expected.
+    TcpEcv(Arc<exchange::Exchange>),
+    /// UDP-ECV: a datagram that comes back has it.
+    UdpEcv(Arc<exchange::Exchange>),
+}
+
+impl Kind {
+    /// Has what it asks a response time? If not, it is an incorrect monitor for the method LRTM (`spec/methods.md` 4.3).
+    pub fn measures(&self) -> bool {
+        match self {
+            Kind::TcpEcv(exchange) => exchange.measures_over_tcp(),
+            Kind::UdpEcv(exchange) => exchange.measures_over_udp(),
+            _ => true,
+        }
+    }
 }
 
 /// Does a good answer mean success, or the opposite (`spec/methods.md` 4.7)?
@@ -92,7 +118,7 @@ impl Spec {
 
     /// May its results become the service's response time? A reverse monitor has none (`spec/methods.md` 4.7).
     pub fn measures(&self) -> bool {
-        self.learns_response_time && self.sense == Sense::Direct && self.enabled
+        self.learns_response_time && self.sense == Sense::Direct && self.enabled && self.kind.measures()
     }
 
     /// A probe about `about` that begins at `now`. What in it must be told from other probes, such as an id, comes from `seed`.
@@ -106,6 +132,14 @@ impl Spec {
                 let timeout_us = self.timing.response_timeout_us;
                 Box::new(user::UserProbe::new(Arc::clone(script), about, timeout_us, self.sense))
             }
+            Kind::HttpEcv(check) => {
+                Box::new(http_ecv::HttpEcvProbe::new(Arc::clone(check), self.sense, about))
+            }
+            Kind::Dns(check) => Box::new(dns::DnsProbe::new(Arc::clone(check), self.sense, seed)),
+            Kind::TcpEcv(exchange) => {
+                Box::new(tcp_ecv::TcpEcvProbe::new(Arc::clone(exchange), self.sense, now))
+            }
+            Kind::UdpEcv(exchange) => Box::new(udp_ecv::UdpEcvProbe::new(Arc::clone(exchange), self.sense)),
         }
     }
 }

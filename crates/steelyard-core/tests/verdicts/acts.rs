@@ -177,6 +177,8 @@ const PROOFS: &[(&str, &str, &str)] = &[
         "m28_m36_a_service_is_down_while_its_answers_are_wrong_and_up_again_after",
     ),
     ("lb monitor", "customHeaders", "m02_m03_probes_are_whole_http_messages_with_one_host"),
+    ("lb monitor", "query queryType IPAddress", "knot_answers_by_udp_and_by_tcp"),
+    ("lb monitor", "send recv", "m07_a_reply_in_several_segments_is_one_answer"),
     ("lb monitor", "destIP destPort", "a_monitor_probes_where_dest_ip_and_dest_port_say"),
     ("lb monitor", "reverse state", "reverse_disabled_and_unmonitored_services_have_the_documented_states"),
     (

@@ -170,10 +170,15 @@ fn words(line: &str) -> Vec<String> {
 
 /// Types of monitors that are run.
 const MONITORS: &[&str] = &[
-    "http", //
-    "ping", //
-    "tcp",  //
-    "user", //
+    "dns",      //
+    "dns-tcp",  //
+    "http",     //
+    "http-ecv", //
+    "ping",     //
+    "tcp",      //
+    "tcp-ecv",  //
+    "udp-ecv",  //
+    "user",     //
 ];
 
 const HONOURED: &[Verdict] = &[Verdict::Honoured];

@@ -4,10 +4,13 @@ use super::monitor_options::check_options;
 use super::monitor_parts::{bind_part, is_about_a_part};
 use super::{Done, Warning, changed, made, name, text};
 use crate::command::Command;
-use crate::command::refusal::Refusal;
+use crate::command::refusal::{Allowed, Refusal};
 use crate::command::resolve::{exists, monitored, such};
 use crate::config::attribute::{Resource, Value};
-use crate::config::{Config, LbMonitor, MonitorBinding, TCP_DEFAULT};
+use crate::config::dns_name::wire_name;
+use crate::config::escape::unescape;
+use crate::config::expected::{Expected, Sought};
+use crate::config::{Config, LbMonitor, MonitorBinding, MonitorType, TCP_DEFAULT};
 
 pub(super) fn add_lb_monitor(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     let monitor = made::<LbMonitor>(command);
@@ -61,6 +64,7 @@ pub(super) fn bind_lb_monitor(config: &mut Config, command: &Command) -> Result<
 /// `spec/methods.md` 4.1, 4.2.
 pub(super) fn check_monitor(monitor: &LbMonitor, command: &Command) -> Result<(), Refusal> {
     check_options(monitor.kind, command)?;
+    check_texts(monitor)?;
     if let Some(range) =
         monitor.resp_codes.iter().find(|range| range.low < 100 && monitor.kind.has_status_codes())
     {
@@ -79,6 +83,34 @@ pub(super) fn check_monitor(monitor: &LbMonitor, command: &Command) -> Result<()
     }
     Ok(())
 }
+
+/// What a monitor asks and what it expects.
+fn check_texts(monitor: &LbMonitor) -> Result<(), Refusal> {
+    if matches!(monitor.kind, MonitorType::Dns | MonitorType::DnsTcp) && wire_name(&monitor.query).is_none() {
+        let (word, allowed) = (monitor.query.clone(), Allowed::Such("a domain name"));
+        return Err(Refusal::InvalidValue { argument: "query", word, allowed, nearest: None });
+    }
+    if !matches!(monitor.kind, MonitorType::HttpEcv | MonitorType::TcpEcv | MonitorType::UdpEcv) {
+        return Ok(());
+    }
+    let unreadable = |why| Refusal::InvalidExpression { argument: "recv", why };
+    let expected = Expected::new(&monitor.receive).map_err(unreadable)?;
+    let received = match expected.sought() {
+        Sought::Bytes(text) => text.len(),
+        Sought::Anything | Sought::Match { .. } => 0,
+    };
+    let lengths = [("send", unescape(&monitor.send).len(), MOST_SENT), ("recv", received, MOST_EXPECTED)];
+    let too_long = lengths.iter().find(|(_, bytes, max)| bytes > max);
+    match too_long.filter(|_| monitor.kind == MonitorType::TcpEcv) {
+        Some(&(argument, _, max)) => Err(Refusal::TooLong { argument, max }),
+        None => Ok(()),
+    }
+}
+
+/// Bytes that TCP-ECV sends.
+const MOST_SENT: usize = 512;
+/// Bytes of text that it expects: 128 with the byte that ends it at the appliance.
+const MOST_EXPECTED: usize = 127;
 
 /// The binding that a command asks for, if the monitor may be bound beside those that are.
 pub(super) fn monitor_binding(
