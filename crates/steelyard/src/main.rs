@@ -9,8 +9,10 @@ mod addresses;
 mod auth;
 mod certificate;
 mod check;
+mod cli;
 mod columns;
 mod demo;
+mod door;
 mod explain;
 mod expose;
 mod fault;
@@ -67,6 +69,8 @@ enum Command {
     /// Run somebody's configuration unchanged on this machine: each virtual server on loopback (a.b.c.d at 127.b.c.d), each
     /// service simulated.
     Lab(lab::LabArgs),
+    /// Show services, groups and monitors of the running program as the appliance's prompt does, with what every probe found.
+    Cli(cli::CliArgs),
     /// Show the last decisions of a virtual server of the running program.
     Explain(explain::ExplainArgs),
 }
@@ -81,6 +85,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Demo(args) => demo::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Lab(args) => lab::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Cli(args) => cli::run(&args),
         Command::Explain(args) => explain::run(&args).map(|()| ExitCode::SUCCESS),
     };
     match result {

@@ -158,6 +158,8 @@ mod place;
 mod ports;
 #[path = "e2e/program.rs"]
 mod program;
+#[path = "e2e/prompt.rs"]
+mod prompt;
 #[path = "e2e/real_clients.rs"]
 mod real_clients;
 #[path = "e2e/reference.rs"]
@@ -230,6 +232,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(tcp::trials());
     trials.extend(ping::trials());
     trials.extend(ports::trials());
+    trials.extend(prompt::trials());
     trials.extend(failing::trials());
     trials.extend(accounting::trials());
     trials.extend(limits::trials());

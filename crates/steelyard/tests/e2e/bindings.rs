@@ -418,7 +418,8 @@ const PARENTS: &[(&str, &str)] = &[
     ("lbgroup_lbvserver_binding", "lg"),
 ];
 /// What an appliance sends beside the reference's fields (`spec/nitro.md` 5).
-const BEYOND: &[&str] = &["stateflag", "vsvrbindsvcip", "vsvrbindsvcport", "statechangetimemsec"];
+const BEYOND: &[&str] =
+    &["stateflag", "vsvrbindsvcip", "vsvrbindsvcport", "statechangetimemsec", "responsetimeus"];
 /// Of the reference's fields, those that say nothing about the binding at hand.
 const NOT_SHOWN: &[(&str, &str)] = &[
     // Of a group in the place of a service.

@@ -19,8 +19,8 @@ pub struct Probed {
     pub state: &'static str,
     /// What its last probe saw.
     pub last_response: String,
-    /// Milliseconds that its last success took.
-    pub response_ms: u64,
+    /// Microseconds that its last success took.
+    pub response_us: u64,
     /// Probes so far.
     pub probes: u64,
     /// Of those, failed.
@@ -58,6 +58,11 @@ impl Probes {
 }
 
 impl Probed {
+    /// The same time, rounded to the milliseconds that NITRO tells.
+    pub fn response_ms(&self) -> u64 {
+        self.response_us.saturating_add(500) / 1_000
+    }
+
     fn of(machine: &Machine) -> Probed {
         let state = match machine.health() {
             Health::Up => "UP",
@@ -72,7 +77,7 @@ impl Probed {
         Probed {
             state,
             last_response: last.map_or_else(|| NOT_PROBED.to_owned(), ToString::to_string),
-            response_ms: machine.response_us.map_or(0, |us| us.saturating_add(500) / 1_000),
+            response_us: machine.response_us.unwrap_or(0),
             probes: machine.probes,
             failed: machine.failed,
             failed_now: machine.failed_now,
@@ -81,7 +86,7 @@ impl Probed {
     }
 
     fn none(state: &'static str, last_response: String) -> Probed {
-        Probed { state, last_response, response_ms: 0, probes: 0, failed: 0, failed_now: 0, status: 0 }
+        Probed { state, last_response, response_us: 0, probes: 0, failed: 0, failed_now: 0, status: 0 }
     }
 }
 

@@ -39,8 +39,9 @@ fn monitors(view: &View<'_>, service: &Service) -> Vec<Row> {
             .text("dup_state", switch(binding.enabled));
         let probed = probes.by(view, &binding);
         row.text("monitor_state", probed.state)
-            .text("lastresponse", probed.last_response)
-            .number("responsetime", probed.response_ms)
+            .text("lastresponse", &probed.last_response)
+            .number("responsetime", probed.response_ms())
+            .number("responsetimeus", probed.response_us)
             .number("totalprobes", probed.probes)
             .number("totalfailedprobes", probed.failed)
             .number("failedprobes", probed.failed_now)

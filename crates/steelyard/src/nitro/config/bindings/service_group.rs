@@ -106,8 +106,9 @@ fn monitors_of_members(view: &View<'_>, group: &ServiceGroup) -> Vec<Row> {
             of_member(&mut row, member);
             let probed = probes.by(view, binding);
             row.text("monitor_state", probed.state)
-                .text("lastresponse", probed.last_response)
-                .number("responsetime", probed.response_ms)
+                .text("lastresponse", &probed.last_response)
+                .number("responsetime", probed.response_ms())
+                .number("responsetimeus", probed.response_us)
                 .number("monitortotalprobes", probed.probes)
                 .number("monitortotalfailedprobes", probed.failed)
                 .number("monitorcurrentfailedprobes", probed.failed_now)

@@ -1,0 +1,63 @@
+//! `show serviceGroup`.
+
+use std::fmt::Write as _;
+
+use super::service::{changed, probes, settings};
+use super::{or, text};
+use crate::cli::show::Fields;
+
+/// The group itself; numbered among others.
+pub fn head(nth: Option<usize>, of: &Fields) -> String {
+    let place = nth.map(|nth| format!("{nth})")).unwrap_or_default();
+    let mut out = format!("{place}\t{} - {}\n", text(of, "servicegroupname"), text(of, "servicetype"));
+    // Formatting into a String cannot fail.
+    let _ = writeln!(
+        out,
+        "\tState: {}\tEffective State: {}\tMonitor Threshold : {}",
+        text(of, "state"),
+        text(of, "servicegroupeffectivestate"),
+        or(of, "monthreshold", "0")
+    );
+    out.push_str(&settings(of));
+    let _ = writeln!(
+        out,
+        "\tMonitoring Owner: 0\n\tMonitor Connection Close : {}\n\tContentInspection profile name: ???",
+        or(of, "monconnectionclose", "NONE")
+    );
+    if !text(of, "comment").is_empty() {
+        let _ = writeln!(out, "\tComment: \"{}\"", text(of, "comment"));
+    }
+    out.push('\n');
+    out
+}
+
+/// Its members, each with what its monitors found.
+pub fn members(members: &[Fields], probed: &[Fields]) -> String {
+    let mut out = String::new();
+    for (at, member) in members.iter().enumerate() {
+        let _ = writeln!(
+            out,
+            "\t{})     {}:{}\tState: {}\tServer Name: {}\tServer ID: {}\tWeight: {}",
+            at + 1,
+            text(member, "ip"),
+            text(member, "port"),
+            text(member, "svrstate"),
+            text(member, "servername"),
+            or(member, "customserverid", "None"),
+            or(member, "weight", "1")
+        );
+        out.push_str(&changed("\t\t", member));
+        let own = |probe: &&Fields| ["servername", "port"].iter().all(|f| text(probe, f) == text(member, f));
+        for probe in probed.iter().filter(own) {
+            let passive = u8::from(text(probe, "passive") == "true");
+            let _ = writeln!(
+                out,
+                "\n\t\tMonitor Name: {} \tState: {}\tPassive: {passive}",
+                text(probe, "monitor_name"),
+                text(probe, "monitor_state")
+            );
+            out.push_str(&probes(probe));
+        }
+    }
+    out
+}

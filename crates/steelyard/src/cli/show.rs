@@ -1,0 +1,73 @@
+//! `show`: which resources of NITRO an object's text is made of.
+
+use serde_json::{Map, Value};
+use steelyard_core::command::{Command, Object};
+use steelyard_core::config::attribute;
+
+use super::layout::{lb_monitor, service, service_group};
+use super::{NOT_SHOWN, Said};
+use crate::door::{Door, percent_encode};
+
+/// An object as NITRO gives it.
+pub type Fields = Map<String, Value>;
+
+/// The text of what a command asks for: one object with what is bound to it, or all, numbered.
+pub fn show(command: &Command, door: &Door) -> Result<String, Said> {
+    let name = command.arguments().find_map(|(row, value)| match (row.place, value) {
+        (
+            attribute::Place::Key | attribute::Place::Required | attribute::Place::Optional,
+            attribute::Value::Text(name),
+        ) => Some(name.as_str()),
+        _ => None,
+    });
+    match command.object() {
+        Object::LbMonitor => {
+            let monitors = objects(door, "lbmonitor", name)?;
+            Ok(each(&monitors, lb_monitor::text_of))
+        }
+        Object::Service => {
+            let services = objects(door, "service", name)?;
+            match name {
+                Some(name) => {
+                    let bound = objects(door, "service_lbmonitor_binding", Some(name))?;
+                    Ok(each(&services, |_, of| service::head(None, of) + &service::monitors(&bound)))
+                }
+                None => Ok(each(&services, |number, of| service::head(Some(number), of))),
+            }
+        }
+        Object::ServiceGroup => {
+            let groups = objects(door, "servicegroup", name)?;
+            match name {
+                Some(name) => {
+                    let members = objects(door, "servicegroup_servicegroupmember_binding", Some(name))?;
+                    let probes =
+                        objects(door, "servicegroup_servicegroupentitymonbindings_binding", Some(name))?;
+                    let bound = || service_group::members(&members, &probes);
+                    Ok(each(&groups, |_, of| service_group::head(None, of) + &bound()))
+                }
+                None => Ok(each(&groups, |number, of| service_group::head(Some(number), of))),
+            }
+        }
+        _ => Err(Said::Error(NOT_SHOWN.to_owned())),
+    }
+}
+
+fn each(objects: &[Fields], text: impl Fn(usize, &Fields) -> String) -> String {
+    objects.iter().enumerate().map(|(at, of)| text(at + 1, of)).collect()
+}
+
+/// The objects of a resource, all or those of one name; none where the answer has none.
+fn objects(door: &Door, resource: &str, name: Option<&str>) -> Result<Vec<Fields>, Said> {
+    let of_name = name.map(|name| format!("/{}", percent_encode(&percent_encode(name)))).unwrap_or_default();
+    let body = door.get(&format!("/nitro/v1/config/{resource}{of_name}"))?;
+    let unread = |_| Said::Error(format!("Internal error [{resource}]"));
+    let mut answer: Fields = serde_json::from_str(&body).map_err(unread)?;
+    Ok(match answer.remove(resource) {
+        Some(Value::Array(objects)) => {
+            let object = |value| if let Value::Object(object) = value { Some(object) } else { None };
+            objects.into_iter().filter_map(object).collect()
+        }
+        Some(Value::Object(object)) => vec![object],
+        _ => Vec::new(),
+    })
+}
