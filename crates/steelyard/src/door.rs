@@ -168,3 +168,21 @@ const NITRO: &str = "http://127.0.0.1:9080";
 /// One decision of a million services is some 100 MB.
 const MAX_ANSWER: usize = 256 << 20;
 const PATIENCE: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_without_a_port_means_port_80() {
+        for (url, expected) in [
+            ("http://127.0.0.1", "127.0.0.1:80"),
+            ("http://127.0.0.1/", "127.0.0.1:80"),
+            ("http://127.0.0.1:9080", "127.0.0.1:9080"),
+            ("http://[::1]", "[::1]:80"),
+            ("http://[::1]:9080/", "[::1]:9080"),
+        ] {
+            assert_eq!(address(url).unwrap(), expected);
+        }
+    }
+}

@@ -161,21 +161,3 @@ fn print(text: &str) {
 pub const DEFAULT_LAST: u64 = 10;
 /// Most decisions in one answer; the log may hold fewer.
 pub const MAX_LAST: u64 = 1_000;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_url_without_a_port_means_port_80() {
-        for (url, expected) in [
-            ("http://127.0.0.1", "127.0.0.1:80"),
-            ("http://127.0.0.1/", "127.0.0.1:80"),
-            ("http://127.0.0.1:9080", "127.0.0.1:9080"),
-            ("http://[::1]", "[::1]:80"),
-            ("http://[::1]:9080/", "[::1]:9080"),
-        ] {
-            assert_eq!(address(url).unwrap(), expected);
-        }
-    }
-}
