@@ -66,7 +66,8 @@ pub struct Addresses {
     /// What of it was told.
     said: RefCell<Missing>,
     released: Cell<bool>,
-    settled: RefCell<Wanted>,
+    /// What was looked at last.
+    settled: RefCell<Option<Wanted>>,
 }
 
 /// Addresses of virtual servers.
@@ -141,24 +142,41 @@ impl Addresses {
         self.absent.borrow().contains(&ip)
     }
 
-    /// With `--vip manage`, adds and removes until this host has exactly those of `served`, if they are known, beside its
-    /// own. Looks which of `all` it lacks. Returns a line for each trouble that is new.
+    /// With `--vip manage`, adds and removes until this host has exactly those of `wanted` that are served, if they are
+    /// known, beside its own. Looks which of all it lacks. Returns a line for each trouble that is new.
     pub fn settle(&self, wanted: Wanted) -> Vec<String> {
+        self.settled.take();
+        self.settle_change(wanted)
+    }
+
+    /// The same as far as `wanted` is not what it was at the last time: what the host has otherwise is looked at again
+    /// every few seconds.
+    pub fn settle_change(&self, wanted: Wanted) -> Vec<String> {
         let (Some(netlink), false) = (&self.netlink, self.released.get()) else { return Vec::new() };
+        let before = self.settled.take();
+        if before.as_ref() == Some(&wanted) {
+            self.settled.replace(before);
+            return Vec::new();
+        }
         let said = match (&self.claims, &wanted.served) {
             (Some(claims), Some(served)) => claims.borrow_mut().settle(netlink, served),
             _ => Vec::new(),
         };
         let held = |ip: &IpAddr| self.claims.as_ref().is_some_and(|claims| claims.borrow().holds(*ip));
-        let missing = wanted.all.iter().filter(|ip| !held(ip) && self.has(**ip) == Some(false));
-        *self.absent.borrow_mut() = missing.copied().collect();
-        self.settled.replace(wanted);
+        let looked = |ip: &IpAddr| before.as_ref().is_some_and(|before| before.all.contains(ip));
+        let lacks = |ip: &IpAddr| match self.claims.is_none() && looked(ip) {
+            true => self.is_absent(*ip),
+            false => !held(ip) && self.has(*ip) == Some(false),
+        };
+        let missing = wanted.all.iter().filter(|ip| lacks(ip)).copied().collect();
+        self.absent.replace(missing);
+        self.settled.replace(Some(wanted));
         said
     }
 
-    /// Are those the addresses that were settled last?
-    pub fn is_settled(&self, wanted: &Wanted) -> bool {
-        *self.settled.borrow() == *wanted
+    /// Does this program add addresses, some of which connections may leave from?
+    pub fn manages(&self) -> bool {
+        self.claims.is_some()
     }
 
     /// To be called every 100 ms: announces again what is due.

@@ -72,9 +72,10 @@ impl State {
         };
         drop(workers);
         lines.extend(self.remember(failures));
-        let wanted = self.wanted_addresses();
-        if !self.addresses.is_settled(&wanted) {
-            lines.extend(self.settle(wanted));
+        lines.extend(self.addresses.settle_change(self.wanted_addresses()));
+        if self.addresses.manages() {
+            let Running { config, snapshot, .. } = &*self.running.borrow();
+            self.tell_sources(&Difference::whole(), config, snapshot);
         }
         lines.extend(self.missing_sources());
         Ok(Replaced { before, lines })
@@ -100,11 +101,7 @@ impl State {
     /// To be called when the host's addresses may have changed: where connections leave from, which addresses the host is
     /// given, which it lacks. Returns a line for each trouble that is new.
     pub fn settle_addresses(&self) -> Vec<String> {
-        self.settle(self.wanted_addresses())
-    }
-
-    fn settle(&self, wanted: Wanted) -> Vec<String> {
-        let said = self.addresses.settle(wanted);
+        let said = self.addresses.settle(self.wanted_addresses());
         let Running { config, snapshot, .. } = &*self.running.borrow();
         self.tell_sources(&Difference::whole(), config, snapshot);
         said
