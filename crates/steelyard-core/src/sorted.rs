@@ -55,6 +55,16 @@ impl<K: Ord + Clone, V: Clone> Sorted<K, V> {
         }
     }
 
+    /// The value of that key, to be changed in place; `None` also where a copy shares it.
+    pub fn own_value<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+    {
+        let (block, place) = self.place(key).ok()?;
+        let block = Arc::get_mut(Arc::get_mut(&mut self.blocks)?.get_mut(block)?)?;
+        block.get_mut(place).map(|(_, value)| value)
+    }
+
     /// Takes a key away. Returns what stood there.
     pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
@@ -352,6 +362,8 @@ mod tests {
         assert!(sorted.is_shared_with(&copy));
         sorted.insert(3_000, 1);
         assert!(!sorted.is_shared_with(&copy));
+        assert_eq!(sorted.own_value(&3_000), Some(&mut 1));
+        assert_eq!((sorted.own_value(&10), copy.clone().own_value(&3_000)), (None, None));
         let shared = sorted.blocks.iter().zip(copy.blocks.iter()).filter(|(a, b)| Arc::ptr_eq(a, b)).count();
         assert_eq!((shared, copy.blocks.len()), (99, 100));
     }

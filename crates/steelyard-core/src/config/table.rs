@@ -172,9 +172,13 @@ impl<T: Keyed> Table<T> {
         Some(Arc::unwrap_or_clone(item))
     }
 
-    /// Changes the resource called `name`; the change leaves its name and address alone.
+    /// Changes the resource called `name`; the change leaves its name and address alone. Copied is only what is shared: a
+    /// file may bind thousands to one resource, line by line.
     pub(crate) fn change(&mut self, name: &str, change: impl FnOnce(&mut T)) {
         let Some(&number) = self.by_name.get(&name.to_ascii_lowercase()) else { return };
+        if let Some(item) = self.items.own_value(&number).and_then(Arc::get_mut) {
+            return change(item);
+        }
         let Some(mut item) = self.items.get(&number).map(|item| T::clone(item)) else { return };
         change(&mut item);
         self.put(number, item);
