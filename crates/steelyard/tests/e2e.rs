@@ -104,6 +104,8 @@ mod figures;
 mod files;
 #[path = "e2e/foreign.rs"]
 mod foreign;
+#[path = "e2e/ftp.rs"]
+mod ftp;
 #[path = "e2e/fuzzed.rs"]
 mod fuzzed;
 #[path = "e2e/host_commands.rs"]
@@ -230,6 +232,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(relaying::trials());
     trials.extend(told::trials());
     trials.extend(tcp::trials());
+    trials.extend(ftp::trials());
     trials.extend(ping::trials());
     trials.extend(ports::trials());
     trials.extend(prompt::trials());

@@ -58,9 +58,9 @@ resource! {
         /// Port of who runs the script.
         dispatcher_port: Option<u16> = None, Option("dispatcherPort", "dispatcherport", Kind::Port { min: 1 });
         /// Who logs in.
-        user: String = String::new(), Option("userName", "username", TEXT).traffic();
+        user: String = String::new(), Option("userName", "username", TEXT);
         /// With what password.
-        password: Option<Secret> = None, Option("password", "password", Kind::Secret).traffic();
+        password: Option<Secret> = None, Option("password", "password", Kind::Secret);
         /// With what second password.
         secondary_password: Option<Secret> = None, Option("secondaryPassword", "secondarypassword", Kind::Secret).traffic();
         /// Where a log-on page of Citrix is.
@@ -136,7 +136,7 @@ resource! {
         /// Newsgroup that must exist.
         group: String = String::new(), Option("group", "group", TEXT).traffic();
         /// File that must exist.
-        file: String = String::new(), Option("fileName", "filename", TEXT).traffic();
+        file: String = String::new(), Option("fileName", "filename", TEXT);
         /// Where an LDAP search begins.
         base_dn: String = String::new(), Option("baseDN", "basedn", TEXT).traffic();
         /// Who asks the LDAP server.

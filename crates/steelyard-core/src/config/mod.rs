@@ -60,7 +60,7 @@ pub use lb_parameter::LbParameter;
 pub use lb_profile::LbProfile;
 pub use lb_vserver::{LbVserver, MOST_BACKUPS};
 pub use mode::Modes;
-pub use monitor_type::{MonitorType, PING_DEFAULT, TCP_DEFAULT};
+pub use monitor_type::{MonitorType, PING_DEFAULT, TCP_DEFAULT, breaks_line};
 pub use net_profile::NetProfile;
 pub use ns_config::{NsConfig, NsHostName, NsParam};
 pub use ns_ip::{IpType, NsIp};

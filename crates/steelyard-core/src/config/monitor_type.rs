@@ -13,6 +13,10 @@ words! {
         Tcp = "TCP",
         /// Sends a request and looks at the status of the answer.
         Http = "HTTP",
+        /// Logs in.
+        Ftp = "FTP",
+        /// Logs in and asks for a file.
+        FtpExtended = "FTP-EXTENDED",
         /// Has a script judge.
         User = "USER",
         /// Asks a name server by UDP.
@@ -27,14 +31,19 @@ words! {
         UdpEcv = "UDP-ECV",
     }
     not carried [
-        "FTP", "LDNS-PING", "LDNS-TCP", "LDNS-DNS", "RADIUS",
-        "HTTP-INLINE", "SIP-UDP", "SIP-TCP", "LOAD", "FTP-EXTENDED", "SMTP", "SNMP", "NNTP", "MYSQL",
+        "LDNS-PING", "LDNS-TCP", "LDNS-DNS", "RADIUS",
+        "HTTP-INLINE", "SIP-UDP", "SIP-TCP", "LOAD", "SMTP", "SNMP", "NNTP", "MYSQL",
         "MYSQL-ECV", "MSSQL-ECV", "ORACLE-ECV", "LDAP", "POP3", "CITRIX-XML-SERVICE", "CITRIX-WEB-INTERFACE",
         "RTSP", "ARP", "CITRIX-AG", "CITRIX-AAC-LOGINPAGE", "CITRIX-AAC-LAS", "CITRIX-XD-DDC", "ND6",
         "CITRIX-WI-EXTENDED", "DIAMETER", "RADIUS_ACCOUNTING", "STOREFRONT", "APPC", "SMPP", "CITRIX-XNC-ECV",
         "CITRIX-XDM", "CITRIX-STA-SERVICE", "CITRIX-STA-SERVICE-NHOP", "MQTT", "HTTP2", "DTLS", "QUIC",
         "KAFKA-AUTODISCOVER",
     ]
+}
+
+/// Would this text, sent as an argument, end its command?
+pub fn breaks_line(argument: &str) -> bool {
+    argument.contains(['\r', '\n', '\0'])
 }
 
 impl MonitorType {

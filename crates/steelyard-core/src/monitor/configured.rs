@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use super::bound::sealed_secrets;
 use super::dns::DnsCheck;
 use super::exchange::Exchange;
+use super::ftp::LogIn;
 use super::health::Timing;
 use super::http::Check;
 use super::http_ecv::BodyCheck;
@@ -13,7 +14,7 @@ use super::tls::{Terms, is_secure};
 use super::user::{DISPATCHER, Script};
 use super::{Channel, Kind, Sense, Spec};
 use crate::config::expected::Expected;
-use crate::config::secret::Unseal;
+use crate::config::secret::{Plain, Unseal};
 use crate::config::{LbMonitor, MonitorType};
 use crate::sync::Arc;
 use crate::time::MILLISECOND_US;
@@ -53,6 +54,7 @@ fn kind(monitor: &LbMonitor, key: &dyn Unseal) -> Kind {
     match monitor.kind {
         MonitorType::Tcp | MonitorType::NotCarried(_) => Kind::Tcp,
         MonitorType::User => Kind::User(Arc::new(script(monitor, key))),
+        MonitorType::Ftp | MonitorType::FtpExtended => Kind::Ftp(Arc::new(log_in(monitor, key))),
         MonitorType::Ping => Kind::Ping,
         MonitorType::Http => Kind::Http(Arc::new(Check::new(
             &monitor.http_request,
@@ -71,12 +73,21 @@ fn kind(monitor: &LbMonitor, key: &dyn Unseal) -> Kind {
     }
 }
 
+fn log_in(monitor: &LbMonitor, key: &dyn Unseal) -> LogIn {
+    let file = (monitor.kind == MonitorType::FtpExtended).then_some(monitor.file.as_str());
+    LogIn::new(&monitor.user, secret(monitor, "password", key), file)
+}
+
+fn secret(monitor: &LbMonitor, option: &str, key: &dyn Unseal) -> Option<Plain> {
+    let sealed = sealed_secrets(monitor).find(|secret| secret.option == option)?;
+    key.open(&sealed.text, &sealed.purpose)
+}
+
 fn script(monitor: &LbMonitor, key: &dyn Unseal) -> Script {
-    let sealed = sealed_secrets(monitor).find(|secret| secret.option == "secureArgs");
     Script {
         name: monitor.script.clone(),
         arguments: monitor.script_arguments.clone(),
-        secure_arguments: sealed.and_then(|secret| key.open(&secret.text, &secret.purpose)),
+        secure_arguments: secret(monitor, "secureArgs", key),
         dispatcher: SocketAddr::new(
             monitor.dispatcher_ip.unwrap_or(DISPATCHER.ip()),
             monitor.dispatcher_port.unwrap_or(DISPATCHER.port()),

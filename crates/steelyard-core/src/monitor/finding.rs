@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use super::dns::Said;
+use super::ftp::Seen;
 use super::search::Outcome;
 use super::tls::HandshakeFault;
 use super::{Sense, Stage};
@@ -72,6 +73,8 @@ pub enum Finding {
     },
     /// Nobody takes requests at the address of the dispatcher.
     NoDispatcher(SocketAddr),
+    /// What an FTP server did.
+    Ftp(Seen),
     /// Closed before a whole answer.
     ClosedEarly,
     /// Response timeout.
@@ -164,6 +167,7 @@ impl fmt::Display for Finding {
                 if text.is_empty() { Ok(()) } else { write!(f, ": {text}") }
             }
             Finding::NoDispatcher(address) => write!(f, "no dispatcher at {address}"),
+            Finding::Ftp(seen) => write!(f, "{seen}"),
             Finding::ClosedEarly => f.write_str("connection closed before a complete response"),
             Finding::TimedOut(Stage::Connect) => {
                 f.write_str("time out during TCP connection establishment stage")

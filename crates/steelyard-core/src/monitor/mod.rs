@@ -9,6 +9,8 @@ pub mod dns;
 pub mod dns_message;
 pub mod exchange;
 mod finding;
+pub mod ftp;
+mod ftp_reply;
 pub mod health;
 pub mod http;
 mod http_body;
@@ -62,6 +64,8 @@ pub enum Kind {
     Ping,
     /// HTTP: the status is one of those expected.
     Http(Arc<http::Check>),
+    /// FTP: a log-in is accepted. FTP-EXTENDED: and a file is there.
+    Ftp(Arc<ftp::LogIn>),
     /// USER: a script that a dispatcher runs says so.
     User(Arc<user::Script>),
     /// HTTP-ECV: the body has what is expected.
@@ -128,6 +132,7 @@ impl Spec {
             Kind::Tcp => Box::new(tcp::TcpProbe::new(self.sense, now)),
             Kind::Ping => Box::new(ping::PingProbe::new(about, self.sense, seed)),
             Kind::Http(check) => Box::new(http::HttpProbe::new(Arc::clone(check), self.sense, about)),
+            Kind::Ftp(log_in) => Box::new(ftp::FtpProbe::new(Arc::clone(log_in), self.sense)),
             Kind::User(script) => {
                 let timeout_us = self.timing.response_timeout_us;
                 Box::new(user::UserProbe::new(Arc::clone(script), about, timeout_us, self.sense))
@@ -200,6 +205,8 @@ pub enum Step {
     Wait,
     /// Leave this channel, open another and call `opened` again.
     Reopen(Channel),
+    /// Finished: send these bytes, wait for no answer to them, close the channel.
+    Farewell(Vec<u8>, ProbeResult),
     /// Finished: close the channel.
     Done(ProbeResult),
 }

@@ -112,7 +112,7 @@ impl Probes {
         };
         match step {
             Step::Wait | Step::Reopen(_) => {}
-            Step::Done(result) => self.finish(id, result, services, shared),
+            Step::Done(result) | Step::Farewell(_, result) => self.finish(id, result, services, shared),
             Step::Send(bytes) => {
                 running.probe.sent(now);
                 shared.net.write(running.flow, Side::Opener, &bytes);

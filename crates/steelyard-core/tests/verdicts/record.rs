@@ -170,15 +170,17 @@ fn words(line: &str) -> Vec<String> {
 
 /// Types of monitors that are run.
 const MONITORS: &[&str] = &[
-    "dns",      //
-    "dns-tcp",  //
-    "http",     //
-    "http-ecv", //
-    "ping",     //
-    "tcp",      //
-    "tcp-ecv",  //
-    "udp-ecv",  //
-    "user",     //
+    "dns",          //
+    "dns-tcp",      //
+    "http",         //
+    "http-ecv",     //
+    "ping",         //
+    "tcp",          //
+    "tcp-ecv",      //
+    "udp-ecv",      //
+    "user",         //
+    "ftp",          //
+    "ftp-extended", //
 ];
 
 const HONOURED: &[Verdict] = &[Verdict::Honoured];

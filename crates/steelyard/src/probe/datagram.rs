@@ -51,6 +51,10 @@ async fn converse(probe: &mut dyn Probe, first: Step, socket: &UdpSocket, clock:
     loop {
         step = match step {
             Step::Done(result) => return End::Result(result),
+            Step::Farewell(bytes, result) => {
+                let _ = socket.try_send(&bytes);
+                return End::Result(result);
+            }
             Step::Reopen(channel) => return End::Reopen(channel),
             Step::Send(bytes) => {
                 let before = clock.now();

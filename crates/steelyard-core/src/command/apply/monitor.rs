@@ -10,7 +10,7 @@ use crate::config::attribute::{Resource, Value};
 use crate::config::dns_name::wire_name;
 use crate::config::escape::unescape;
 use crate::config::expected::{Expected, Sought};
-use crate::config::{Config, LbMonitor, MonitorBinding, MonitorType, TCP_DEFAULT};
+use crate::config::{Config, LbMonitor, MonitorBinding, MonitorType, TCP_DEFAULT, breaks_line};
 
 pub(super) fn add_lb_monitor(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     let monitor = made::<LbMonitor>(command);
@@ -70,6 +70,12 @@ pub(super) fn check_monitor(monitor: &LbMonitor, command: &Command) -> Result<()
     {
         let (word, min) = (range.low.to_string(), "100".to_owned());
         return Err(Refusal::BelowMinimum { argument: "respCode", word, min });
+    }
+    let is_ftp = matches!(monitor.kind, MonitorType::Ftp | MonitorType::FtpExtended);
+    let named = [("userName", &monitor.user), ("fileName", &monitor.file)];
+    if let Some((argument, word)) = named.into_iter().find(|(_, word)| is_ftp && breaks_line(word)) {
+        let allowed = Allowed::Such("a text without line breaks: FTP would take what follows for a command");
+        return Err(Refusal::InvalidValue { argument, word: word.clone(), allowed, nearest: None });
     }
     let LbMonitor { retries, failure_retries, .. } = *monitor;
     let (interval_ms, resptimeout_ms) = (monitor.interval.ms(), monitor.resptimeout.ms());
