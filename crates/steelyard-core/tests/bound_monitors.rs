@@ -6,7 +6,7 @@ use steelyard_core::config::secret::{Plain, Unseal};
 use steelyard_core::monitor::Step;
 use steelyard_core::monitor::bound::Bound;
 use steelyard_core::monitor::configured::Specs;
-use steelyard_core::monitor::schedule::{Schedule, Target, Watched};
+use steelyard_core::monitor::schedule::{Closing, Schedule, Target, Watched};
 use steelyard_core::service::{Service, State};
 use steelyard_core::time::Time;
 
@@ -90,7 +90,9 @@ fn a_user_monitor_asks_its_dispatcher_about_the_service() {
             service,
             watch: Watched::Probed,
             threshold: 0,
-            monitors: vec![(Specs::new(&NoKey).of(monitor, true), 1)],
+            most_connections: None,
+            closing: Closing::Fin,
+            monitors: vec![(Specs::new(&reading.config, &NoKey).of(monitor, true), 1)],
             unknown: [].into(),
         };
         let mut schedule = Schedule::new(1);
@@ -111,13 +113,15 @@ fn a_user_monitor_of_another_address_is_asked_anew() {
     let spec = |options: &str| {
         let lines = format!("add lb monitor m USER -scriptName x.pl {options}");
         let reading = read(lines.as_bytes(), "t");
-        Specs::new(&NoKey).of(reading.config.lb_monitors.find("m").unwrap(), true)
+        Specs::new(&reading.config, &NoKey).of(reading.config.lb_monitors.find("m").unwrap(), true)
     };
     let service = Service::new("s", "10.0.0.1:80".parse().unwrap(), State::Down);
     let target = |options: &str| Target {
         service: service.clone(),
         watch: Watched::Probed,
         threshold: 0,
+        most_connections: None,
+        closing: Closing::Fin,
         monitors: vec![(spec(options), 1)],
         unknown: [].into(),
     };

@@ -394,19 +394,18 @@ fn start_prober(
     flusher: Flusher,
 ) -> (Prober, JoinHandle<()>) {
     let (report, ready) = (report.clone(), Rc::clone(ready));
-    let say = move |news: News<'_>| {
-        let t = match news {
-            News::Transition(transition) => transition,
-            News::Unable { monitor, lacking } => {
-                let line = format!("steelyard: monitor {monitor}: this host cannot probe: {lacking}");
-                return report.err(line);
-            }
-        };
-        if ready.get() {
-            report.out(listing::transition(t));
+    let say = move |news: News<'_>| match news {
+        News::Unable { monitor, lacking } => {
+            report.err(format!("steelyard: monitor {monitor}: this host cannot probe: {lacking}"));
         }
-        if t.to.is_out() {
-            flusher.flush();
+        News::Alarm(alarm) => report.err(format!("steelyard: {alarm}")),
+        News::Transition(t) => {
+            if ready.get() {
+                report.out(listing::transition(t));
+            }
+            if t.to.is_out() {
+                flusher.flush();
+            }
         }
     };
     Prober::start(clock, seed(), say)

@@ -11,7 +11,7 @@ use steelyard_core::config::{Config, LbMonitor, MonitorBinding};
 use steelyard_core::monitor::Spec;
 use steelyard_core::monitor::bound::{Bound, Unknown};
 use steelyard_core::monitor::configured::Specs;
-use steelyard_core::monitor::schedule::{Target, Watched};
+use steelyard_core::monitor::schedule::{Closing, Target, Watched};
 use steelyard_core::service::Service;
 use steelyard_core::snapshot::{Snapshot, member_name};
 
@@ -24,14 +24,15 @@ pub fn targets(
     snapshot: &Snapshot,
     key: &dyn Unseal,
 ) -> Vec<Target> {
-    let mut specs = Specs::new(key);
+    let mut specs = Specs::new(config, key);
     let mut targets = Vec::new();
     let server_enabled = |name: &str| config.servers.find(name).is_some_and(|s| s.enabled);
     for service in difference.services(config) {
         let Some(live) = snapshot.service(&service.name) else { continue };
         let enabled = service.enabled && server_enabled(&service.server);
         let bound = Bound::of(config, service.service_type, &service.monitors, key);
-        let monitors = monitors(bound, service.monitor_threshold, &mut specs);
+        let terms = ProbeTerms::of(config, service.max_client, service.monitor_close);
+        let monitors = monitors(bound, service.monitor_threshold, terms, &mut specs);
         targets.push(monitors.target(
             live,
             watched(enabled, service.health_monitor, || departures.of_service(service, config)),
@@ -39,7 +40,8 @@ pub fn targets(
     }
     for group in difference.groups(config) {
         let bound = Bound::of(config, group.service_type, &group.monitors, key);
-        let monitors = monitors(bound, group.monitor_threshold, &mut specs);
+        let terms = ProbeTerms::of(config, group.max_client, group.monitor_close);
+        let monitors = monitors(bound, group.monitor_threshold, terms, &mut specs);
         for member in &group.members {
             let name = member_name(&group.name, &member.server, member.port);
             let Some(live) = snapshot.service(&name) else { continue };
@@ -58,14 +60,39 @@ struct Monitors {
     run: Vec<(Arc<Spec>, u32)>,
     unknown: Arc<[Unknown]>,
     threshold: u32,
+    terms: ProbeTerms,
 }
 
-fn monitors(bound: Bound<'_>, threshold: u32, specs: &mut Specs<'_>) -> Monitors {
+/// What the configuration says of the connections of probes.
+#[derive(Clone, Copy)]
+struct ProbeTerms {
+    most_connections: Option<u32>,
+    closing: Closing,
+}
+
+impl ProbeTerms {
+    /// From `-maxClient` and `-monConnectionClose` of a service or a group; for both, `lb parameter` has a say.
+    fn of(config: &Config, max_client: u32, close: &str) -> ProbeTerms {
+        let global = &config.lb_parameter;
+        let close = if close == "NONE" { global.monitor_close } else { close };
+        ProbeTerms {
+            most_connections: (max_client > 0 && !global.monitor_skips_max_client).then_some(max_client),
+            closing: if close == "RESET" { Closing::Reset } else { Closing::Fin },
+        }
+    }
+}
+
+fn monitors(bound: Bound<'_>, threshold: u32, terms: ProbeTerms, specs: &mut Specs<'_>) -> Monitors {
     let threshold = bound.threshold(threshold);
     let spec = |(monitor, binding): (&LbMonitor, MonitorBinding)| {
         (specs.of(monitor, binding.enabled), binding.weight)
     };
-    Monitors { run: bound.run.into_iter().map(spec).collect(), unknown: bound.unknown.into(), threshold }
+    Monitors {
+        run: bound.run.into_iter().map(spec).collect(),
+        unknown: bound.unknown.into(),
+        threshold,
+        terms,
+    }
 }
 
 impl Monitors {
@@ -74,6 +101,8 @@ impl Monitors {
             service: Arc::clone(service),
             watch,
             threshold: self.threshold,
+            most_connections: self.terms.most_connections,
+            closing: self.terms.closing,
             monitors: self.run.clone(),
             unknown: Arc::clone(&self.unknown),
         }

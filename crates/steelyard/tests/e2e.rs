@@ -158,6 +158,8 @@ mod ping;
 mod place;
 #[path = "e2e/ports.rs"]
 mod ports;
+#[path = "e2e/probe_options.rs"]
+mod probe_options;
 #[path = "e2e/program.rs"]
 mod program;
 #[path = "e2e/prompt.rs"]
@@ -262,6 +264,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(ecv::trials());
     trials.extend(http_ecv::trials());
     trials.extend(dns::trials());
+    trials.extend(probe_options::trials());
     trials.extend(metrics::trials());
     trials.extend(shortage::trials());
     trials.extend(shown::trials());

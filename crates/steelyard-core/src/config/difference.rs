@@ -7,7 +7,9 @@
 use std::collections::BTreeSet;
 
 use super::departure::Departures;
-use super::{Config, LbVserver, MonitorBinding, PING_DEFAULT, Service, ServiceGroup, TCP_DEFAULT, Table};
+use super::{
+    Config, LbParameter, LbVserver, MonitorBinding, PING_DEFAULT, Service, ServiceGroup, TCP_DEFAULT, Table,
+};
 
 /// The objects that may have to be served otherwise than before.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -76,9 +78,11 @@ impl Difference {
         let profiles = before.net_profiles.changed_names(net_profiles);
         let monitors = lb_monitors.iter().filter(|monitor| has(&profiles, &monitor.net_profile));
         used.monitors.extend(names(monitors.map(|monitor| &monitor.name)));
+        let of_probes = |of: &LbParameter| (of.monitor_close, of.monitor_skips_max_client);
         // Services to which none is bound have those. What a certificate is, a monitor may ask.
         let every = [TCP_DEFAULT, PING_DEFAULT].iter().any(|default| used.monitors.contains(*default))
-            || before.ssl_cert_keys != *ssl_cert_keys;
+            || before.ssl_cert_keys != *ssl_cert_keys
+            || of_probes(&before.lb_parameter) != of_probes(lb_parameter);
         let (mut touched, mut groups) =
             (before.services.changed_names(services), before.service_groups.changed_names(service_groups));
         touched.extend(departures.services().cloned());

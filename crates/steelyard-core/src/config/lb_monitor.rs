@@ -88,7 +88,7 @@ resource! {
         lrtm: Option<bool> = None, Option("LRTM", "lrtm", Kind::Switch);
         /// By how much a response time may lie above what was learnt; 0 leaves it at the response timeout.
         deviation: Span = Span::seconds(0),
-            Option("deviation", "deviation", Kind::Span { max: 20_939, floor_ms: 0, unit: "units1" }).traffic();
+            Option("deviation", "deviation", Kind::Span { max: 20_939, floor_ms: 0, unit: "units1" });
         /// Time between two probes; longer than the response timeout.
         interval: Span = Span::seconds(5),
             Option("interval", "interval", Kind::Span { max: 20_940, floor_ms: 20, unit: "units3" });
@@ -97,13 +97,13 @@ resource! {
             Option("resptimeout", "resptimeout", Kind::Span { max: 20_939, floor_ms: 10, unit: "units4" });
         /// Percent of the response timeout beyond which an alarm is given.
         resptimeout_threshold: u32 = 0,
-            Option("resptimeoutThresh", "resptimeoutthresh", Kind::Number { min: 0, max: 100 }).inert();
+            Option("resptimeoutThresh", "resptimeoutthresh", Kind::Number { min: 0, max: 100 });
         /// Probes that decide whether a service is DOWN.
         retries: u32 = 3, Option("retries", "retries", Kind::Number { min: 1, max: 127 });
         /// How many of those must fail; 0 means all, one after the other.
         failure_retries: u32 = 0, Option("failureRetries", "failureretries", Kind::Number { min: 0, max: 32 });
         /// Failures one after the other after which an alarm is given.
-        alert_retries: u32 = 0, Option("alertRetries", "alertretries", Kind::Number { min: 0, max: 32 }).inert();
+        alert_retries: u32 = 0, Option("alertRetries", "alertretries", Kind::Number { min: 0, max: 32 });
         /// Successes one after the other that make a service UP again.
         success_retries: u32 = 1, Option("successRetries", "successretries", Kind::Number { min: 1, max: 32 });
         /// Time before a service that is DOWN is probed again.
@@ -179,7 +179,7 @@ resource! {
         storefront_checks_servers: bool = false,
             Option("storefrontcheckbackendservices", "storefrontcheckbackendservices", Kind::YesNo).traffic();
         /// Profile that says where probes come from.
-        net_profile: String = String::new(), Option("netProfile", "netprofile", PROFILE).traffic();
+        net_profile: String = String::new(), Option("netProfile", "netprofile", PROFILE);
         /// Host that a probe by Diameter says it is.
         origin_host: String = String::new(), Option("originHost", "originhost", TEXT).traffic();
         /// Realm that it says it is in.
@@ -219,7 +219,7 @@ resource! {
         keeps_databases: bool = false, Option("storedb", "storedb", Kind::Switch).traffic();
         /// Status code by which a service says that it is going out of service.
         trofs_code: Option<u32> = None,
-            Option("trofscode", "trofscode", Kind::Number { min: 0, max: u32::MAX }).traffic();
+            Option("trofscode", "trofscode", Kind::Number { min: 0, max: u32::MAX });
         /// Words by which it says so.
         trofs_string: String = String::new(), Option("trofsstring", "trofsstring", TEXT).traffic();
         /// TLS profile of probes.

@@ -28,12 +28,12 @@ resource! {
         /// Requests per service in startup round robin; 0 derives them from the rate.
         startup_rr_factor: u32 = 0,
             Option("startupRRFactor", "startuprrfactor", Kind::Number { min: 0, max: u32::MAX });
-        /// ENABLED: probes do not count towards maxClient.
+        /// DISABLED: a service that has as many connections as its maxClient is not probed.
         monitor_skips_max_client: bool = false,
-            Option("monitorSkipMaxClient", "monitorskipmaxclient", Kind::Switch).traffic();
-        /// How a TCP monitor ends its connection.
+            Option("monitorSkipMaxClient", "monitorskipmaxclient", Kind::Switch);
+        /// How probes end their connections.
         monitor_close: &'static str = "FIN",
-            Option("monitorConnectionClose", "monitorconnectionclose", one_of(&["RESET", "FIN"])).traffic();
+            Option("monitorConnectionClose", "monitorconnectionclose", one_of(&["RESET", "FIN"]));
         /// ENABLED: packets from services differ by hardware address for each virtual server, in layer 2 mode.
         vserver_specific_mac: bool = false, Option("vServerSpecificMac", "vserverspecificmac", Kind::Switch).traffic();
         /// DISABLED: a service that is bound cannot be removed.

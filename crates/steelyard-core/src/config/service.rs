@@ -97,9 +97,9 @@ resource! {
         process_local: bool = false, Option("processLocal", "processlocal", Kind::Switch).inert();
         /// DNS profile of queries to it.
         dns_profile: String = String::new(), Option("dnsProfileName", "dnsprofilename", PROFILE).traffic();
-        /// How a TCP monitor ends its connection.
+        /// How probes end their connections; NONE: as the global setting says.
         monitor_close: &'static str = "NONE",
-            Option("monConnectionClose", "monconnectionclose", one_of(&["NONE", "RESET", "FIN"])).traffic();
+            Option("monConnectionClose", "monconnectionclose", one_of(&["NONE", "RESET", "FIN"]));
         /// Profile by which another device inspects what is sent to it.
         content_inspection_profile: String = String::new(),
             Option("contentInspectionProfileName", "contentinspectionprofilename", PROFILE).traffic();

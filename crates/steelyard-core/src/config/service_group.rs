@@ -90,9 +90,9 @@ resource! {
             Option("autoDisabledelay", "autodisabledelay", Kind::Number { min: 0, max: u32::MAX }).traffic();
         /// YES: members that the domain name system no longer names go slowly.
         auto_delayed_trofs: bool = false, Option("autoDelayedTrofs", "autodelayedtrofs", Kind::YesNo).traffic();
-        /// How a TCP monitor ends its connection.
+        /// How probes end their connections; NONE: as the global setting says.
         monitor_close: &'static str = "NONE",
-            Option("monConnectionClose", "monconnectionclose", one_of(&["NONE", "RESET", "FIN"])).traffic();
+            Option("monConnectionClose", "monconnectionclose", one_of(&["NONE", "RESET", "FIN"]));
         /// QUIC profile of connections to them.
         quic_profile: String = String::new(), Option("quicProfileName", "quicprofilename", PROFILE).traffic();
         /// YES: nothing is bound to them by itself.

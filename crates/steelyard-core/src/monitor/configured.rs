@@ -15,7 +15,8 @@ use super::user::{DISPATCHER, Script};
 use super::{Channel, Kind, Sense, Spec};
 use crate::config::expected::Expected;
 use crate::config::secret::{Plain, Unseal};
-use crate::config::{LbMonitor, MonitorType};
+use crate::config::source::Sources;
+use crate::config::{Config, LbMonitor, MonitorType};
 use crate::sync::Arc;
 use crate::time::MILLISECOND_US;
 
@@ -23,13 +24,14 @@ use crate::time::MILLISECOND_US;
 pub struct Specs<'k> {
     /// What each monitor asks, by its name in small letters.
     kinds: BTreeMap<String, Kind>,
+    sources: Sources<'k>,
     key: &'k dyn Unseal,
 }
 
 impl<'k> Specs<'k> {
-    /// `key` opens what is sealed.
-    pub fn new(key: &'k dyn Unseal) -> Specs<'k> {
-        Specs { kinds: BTreeMap::new(), key }
+    /// Those of the monitors of `config`; `key` opens what is sealed.
+    pub fn new(config: &'k Config, key: &'k dyn Unseal) -> Specs<'k> {
+        Specs { kinds: BTreeMap::new(), sources: Sources::of(config), key }
     }
 
     /// A monitor that can be run ([`super::bound::cannot_run`]), as it is bound: `enabled` there or not.
@@ -45,6 +47,7 @@ impl<'k> Specs<'k> {
             destination_ip: monitor.dest_ip,
             destination_port: monitor.dest_port,
             tls: is_secure(monitor).then(|| Arc::new(Terms::default())),
+            source: self.sources.profile(&monitor.net_profile),
             enabled: monitor.enabled && enabled,
         })
     }
@@ -60,6 +63,7 @@ fn kind(monitor: &LbMonitor, key: &dyn Unseal) -> Kind {
             &monitor.http_request,
             &monitor.custom_headers,
             &monitor.resp_codes,
+            monitor.trofs_code,
         ))),
         MonitorType::HttpEcv => Kind::HttpEcv(Arc::new(BodyCheck::new(
             &monitor.send,
@@ -114,5 +118,8 @@ fn timing(monitor: &LbMonitor) -> Timing {
         failure_retries: small(monitor.failure_retries),
         success_retries: small(monitor.success_retries),
         down_time_us: us(monitor.down_time.ms()),
+        deviation_us: us(monitor.deviation.ms()),
+        alert_retries: small(monitor.alert_retries),
+        slow_percent: small(monitor.resptimeout_threshold),
     }
 }

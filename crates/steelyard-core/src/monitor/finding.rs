@@ -25,6 +25,8 @@ pub struct ProbeResult {
 pub enum Verdict {
     /// It works.
     Success,
+    /// It works, and says that it is going out of service (`-trofsCode`, `-trofsString`).
+    Leaving,
     /// It does not.
     Failure,
     /// Nothing: the probe could not be made.
@@ -81,6 +83,8 @@ pub enum Finding {
     TimedOut(Stage),
     /// This host could not probe; says why.
     Local(&'static str),
+    /// The service has as many connections as its `maxClient`.
+    AtMaxClient,
 }
 
 impl ProbeResult {
@@ -95,6 +99,11 @@ impl ProbeResult {
     /// The probe could not be made.
     pub fn unjudged(finding: Finding) -> ProbeResult {
         ProbeResult { verdict: Verdict::Unjudged, finding, response_us: None }
+    }
+
+    /// An answer by which the service says that it is going out of service.
+    pub(super) fn leaving(finding: Finding, response_us: u64) -> ProbeResult {
+        ProbeResult { verdict: Verdict::Leaving, finding, response_us: Some(response_us) }
     }
 
     /// The result of an answer that could be judged: `good` in the direct sense.
@@ -125,6 +134,7 @@ impl fmt::Display for ProbeResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.verdict {
             Verdict::Success => write!(f, "Success - {}.", self.finding),
+            Verdict::Leaving => write!(f, "Success - {}: the service is going out of service.", self.finding),
             Verdict::Failure => write!(f, "Failure - {}.", self.finding),
             Verdict::Unjudged => write!(f, "Unknown - {}.", self.finding),
         }
@@ -174,6 +184,9 @@ impl fmt::Display for Finding {
             }
             Finding::TimedOut(Stage::Handshake) => f.write_str("time out during SSL handshake stage"),
             Finding::TimedOut(Stage::Response) => f.write_str("time out while waiting for the response"),
+            Finding::AtMaxClient => {
+                f.write_str("not probed while the service has as many connections as its -maxClient")
+            }
             Finding::Local(what) => write!(f, "cannot probe from this host: {what}"),
         }
     }

@@ -3,6 +3,8 @@
 //! Owns the counting rules of `spec/methods.md` 4.1 and 4.5. Knows no protocol; time enters as an argument. The
 //! hard question: which failures count, and since when.
 
+use super::alarm::{Answer, Matter};
+use super::learnt::Learnt;
 use super::{ProbeResult, Verdict};
 use crate::service::{ResponseTime, State};
 use crate::time::Time;
@@ -22,6 +24,12 @@ pub struct Timing {
     pub success_retries: u8,
     /// Wait before probing one that is DOWN.
     pub down_time_us: u64,
+    /// How far an answer may lie above what was learnt; 0: nothing is learnt.
+    pub deviation_us: u64,
+    /// Failures one after the other that give an alarm; 0: none does.
+    pub alert_retries: u8,
+    /// An answer beyond so many percent of the response timeout gives an alarm; 0: none does.
+    pub slow_percent: u8,
 }
 
 impl Default for Timing {
@@ -33,6 +41,9 @@ impl Default for Timing {
             failure_retries: 0,
             success_retries: 1,
             down_time_us: 30_000_000,
+            deviation_us: 0,
+            alert_retries: 0,
+            slow_percent: 0,
         }
     }
 }
@@ -57,6 +68,11 @@ pub struct Machine {
     /// Bit 0 is the newest probe; 1 is a failure.
     recent: u128,
     successes: u8,
+    learnt: Learnt,
+    /// Has the last answer taken longer than `-resptimeoutThresh` says?
+    slow: bool,
+    /// Has the last success said that the service is going out of service?
+    leaves: bool,
     /// Probes judged so far.
     pub probes: u64,
     /// Of those, failed.
@@ -77,6 +93,9 @@ impl Machine {
             health,
             recent: 0,
             successes: 0,
+            learnt: Learnt::default(),
+            slow: false,
+            leaves: false,
             probes: 0,
             failed: 0,
             failed_now: 0,
@@ -94,21 +113,49 @@ impl Machine {
     pub fn last_says(&self) -> Health {
         match self.last.as_ref().map(|result| result.verdict) {
             None => Health::Unknown,
-            Some(Verdict::Success) => Health::Up,
+            Some(Verdict::Success | Verdict::Leaving) => Health::Up,
             Some(Verdict::Failure) => Health::Down,
             Some(Verdict::Unjudged) => Health::Unjudged,
         }
     }
 
-    /// Takes the result of one probe.
-    pub fn record(&mut self, result: ProbeResult, timing: &Timing) {
-        match result.verdict {
-            Verdict::Success => self.success(result.response_us, timing),
-            Verdict::Failure => self.failure(timing),
-            Verdict::Unjudged if self.health == Health::Unknown => self.health = Health::Unjudged,
-            Verdict::Unjudged => {}
-        }
+    /// Has the service said, in its last good answer, that it is going out of service (`-trofsCode`, `-trofsString`)?
+    pub fn leaves(&self) -> bool {
+        self.leaves
+    }
+
+    /// How long the next probe may take.
+    pub fn limit_us(&self, timing: &Timing) -> u64 {
+        self.learnt.limit_us(timing)
+    }
+
+    /// Takes the result of one probe. Returns what an alarm is to be given about.
+    pub fn record(&mut self, result: ProbeResult, timing: &Timing) -> Option<Matter> {
+        let matter = match result.verdict {
+            Verdict::Success | Verdict::Leaving => {
+                self.leaves = result.verdict == Verdict::Leaving;
+                self.success(result.response_us, timing);
+                result.response_us.and_then(|us| self.look_at_time(us, timing))
+            }
+            Verdict::Failure => {
+                self.failure(timing);
+                let alerts = timing.alert_retries > 0 && self.failed_now == u64::from(timing.alert_retries);
+                alerts.then(|| Matter::Failing { failures: self.failed_now, last: result.clone() })
+            }
+            Verdict::Unjudged => {
+                if self.health == Health::Unknown {
+                    self.health = Health::Unjudged;
+                }
+                None
+            }
+        };
         self.last = Some(result);
+        matter
+    }
+
+    /// A probe that was due was left out, for a reason of which `why` tells. Says nothing about the service.
+    pub fn left_out(&mut self, why: ProbeResult) {
+        self.last = Some(why);
     }
 
     /// When the probe after one that ran from `started` to `ended` is due.
@@ -117,6 +164,25 @@ impl Machine {
             return ended.plus_us(timing.down_time_us);
         }
         started.plus_us(timing.interval_us).max(ended)
+    }
+
+    /// Learns from the time that an answer took, and tells when it crosses the bound of `-resptimeoutThresh`.
+    fn look_at_time(&mut self, response_us: u64, timing: &Timing) -> Option<Matter> {
+        if timing.deviation_us > 0 {
+            self.learnt.answered(response_us);
+        } else {
+            self.learnt.forget();
+        }
+        let percent = timing.slow_percent;
+        let bound_us = timing.response_timeout_us.saturating_mul(u64::from(percent)) / 100;
+        let slow = percent > 0 && response_us > bound_us;
+        let was_slow = std::mem::replace(&mut self.slow, slow);
+        let answer = Answer { response_us, bound_us, percent };
+        match (was_slow, slow) {
+            (false, true) => Some(Matter::Slow(answer)),
+            (true, false) if percent > 0 => Some(Matter::InTime(answer)),
+            _ => None,
+        }
     }
 
     fn success(&mut self, response_us: Option<u64>, timing: &Timing) {
@@ -148,6 +214,7 @@ impl Machine {
         };
         if (self.recent & ((1 << window) - 1)).count_ones() >= needed {
             self.health = Health::Down;
+            self.learnt.forget();
         }
     }
 }
@@ -172,6 +239,16 @@ pub fn combine(monitors: impl Iterator<Item = (Health, u32)>, threshold: u32) ->
         State::Unknown
     } else {
         State::Down
+    }
+}
+
+/// The state that monitors give a service, `leaves` if one of them has been told that it is going out of service: that
+/// counts as UP, and takes it no new work (`spec/methods.md` 3.4).
+pub fn state(monitors: impl Iterator<Item = (Health, u32)>, threshold: u32, leaves: bool) -> State {
+    match combine(monitors, threshold) {
+        State::Down if leaves => State::TrofsDown,
+        State::Up | State::Unknown if leaves => State::Trofs,
+        state => state,
     }
 }
 

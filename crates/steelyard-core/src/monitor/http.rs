@@ -14,12 +14,15 @@ use crate::time::Time;
 pub struct Check {
     request: Request,
     expected: Vec<CodeRange>,
+    /// The status by which the service says that it is going out of service.
+    leaving: Option<u16>,
 }
 
 impl Check {
-    /// From the monitor's options `-httpRequest` (`HEAD /`), `-customHeaders` and `-respCode`.
-    pub fn new(request: &str, custom: &str, expected: &[CodeRange]) -> Check {
-        Check { request: Request::new(request, custom, "HEAD /"), expected: expected.to_vec() }
+    /// From the monitor's options `-httpRequest` (`HEAD /`), `-customHeaders`, `-respCode` and `-trofsCode`.
+    pub fn new(request: &str, custom: &str, expected: &[CodeRange], leaving: Option<u32>) -> Check {
+        let leaving = leaving.and_then(|code| u16::try_from(code).ok());
+        Check { request: Request::new(request, custom, "HEAD /"), expected: expected.to_vec(), leaving }
     }
 
     /// Is this status one of `-respCode`?
@@ -46,6 +49,9 @@ impl HttpProbe {
     fn judge(&self, status: u16, now: Time) -> ProbeResult {
         let answered = self.head.first_byte().unwrap_or(now);
         let response_us = answered.since_us(self.sent.unwrap_or(answered)).max(1);
+        if self.check.leaving == Some(status) {
+            return ProbeResult::leaving(Finding::Status(status), response_us);
+        }
         ProbeResult::judged(self.check.expects(status), self.sense, Finding::Status(status), response_us)
     }
 }
@@ -93,7 +99,7 @@ mod tests {
     }
 
     fn default_check() -> Check {
-        Check::new("HEAD /", "", &[CodeRange::one(200)])
+        Check::new("HEAD /", "", &[CodeRange::one(200)], None)
     }
 
     #[test]
@@ -101,23 +107,23 @@ mod tests {
         assert_eq!(text(&default_check()), "HEAD / HTTP/1.1\r\nHost: 10.0.0.1\r\nConnection: close\r\n\r\n");
         let v6 = default_check().request.bytes("[::1]:8080".parse().unwrap());
         assert!(String::from_utf8(v6).unwrap().contains("\r\nHost: [::1]:8080\r\n"));
-        assert_eq!(text(&Check::new("", "", &[])), text(&default_check()));
+        assert_eq!(text(&Check::new("", "", &[], None)), text(&default_check()));
     }
 
     #[test]
     fn m01_added_headers_go_into_the_head_and_the_body_ends_where_it_says() {
-        let check = Check::new(r"POST /e HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}", "", &[]);
+        let check = Check::new(r"POST /e HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}", "", &[], None);
         assert_eq!(
             text(&check),
             "POST /e HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
         );
-        assert!(text(&Check::new(r"POST /e\r\n\r\n{}", "", &[])).contains("Content-Length: 2\r\n"));
+        assert!(text(&Check::new(r"POST /e\r\n\r\n{}", "", &[], None)).contains("Content-Length: 2\r\n"));
     }
 
     #[test]
     fn m02_the_probe_ends_with_one_empty_line() {
         for request in ["HEAD /", r"HEAD / HTTP/1.1\r\n", r"HEAD / HTTP/1.1\r\nA: b\r\n\r\n"] {
-            let sent = text(&Check::new(request, r"X: y\r\n\r\n", &[]));
+            let sent = text(&Check::new(request, r"X: y\r\n\r\n", &[], None));
             assert_eq!(sent.find("\r\n\r\n"), Some(sent.len() - 4), "{sent:?}");
         }
     }
@@ -131,7 +137,7 @@ mod tests {
             ("GET /", r"X-Host: no\r\n", "10.0.0.1"),
         ];
         for (request, custom, host) in cases {
-            let sent = text(&Check::new(request, custom, &[]));
+            let sent = text(&Check::new(request, custom, &[], None));
             let hosts: Vec<&str> =
                 sent.lines().filter(|l| l.to_ascii_lowercase().starts_with("host:")).collect();
             assert_eq!(hosts, [format!("Host: {host}")], "{sent:?}");
@@ -140,7 +146,7 @@ mod tests {
 
     #[test]
     fn statuses_are_lists_and_ranges() {
-        let check = Check::new("HEAD /", "", &[CodeRange { low: 200, high: 204 }, CodeRange::one(302)]);
+        let check = Check::new("HEAD /", "", &[CodeRange { low: 200, high: 204 }, CodeRange::one(302)], None);
         for (status, expected) in [(199, false), (200, true), (204, true), (205, false), (302, true)] {
             assert_eq!(check.expects(status), expected, "{status}");
         }
@@ -218,7 +224,7 @@ mod tests {
 
         #[test]
         fn any_options_make_one_valid_request(request in "\\PC{0,60}", custom in "[ -~]{0,60}") {
-            let sent = Check::new(&request, &custom, &[]).request.bytes("10.0.0.1:80".parse().unwrap());
+            let sent = Check::new(&request, &custom, &[], None).request.bytes("10.0.0.1:80".parse().unwrap());
             let head = memchr::memmem::find(&sent, b"\r\n\r\n").unwrap();
             let lines: Vec<&[u8]> = sent[..head].split(|&b| b == b'\n').collect();
             proptest::prop_assert_eq!(lines.iter().filter(|l| is_field(l, b"host")).count(), 1);

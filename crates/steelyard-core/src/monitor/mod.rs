@@ -3,6 +3,7 @@
 //! A probe says what to send and judges what comes back; it never touches a socket or a clock. Which results make a
 //! service UP is `health`'s business, when to probe is `schedule`'s. Rules: `spec/methods.md` 4.
 
+pub mod alarm;
 pub mod bound;
 pub mod configured;
 pub mod dns;
@@ -16,6 +17,7 @@ pub mod http;
 mod http_body;
 pub mod http_ecv;
 mod http_message;
+mod learnt;
 pub mod ping;
 pub mod schedule;
 pub mod search;
@@ -51,6 +53,8 @@ pub struct Spec {
     pub destination_port: Option<u16>,
     /// `-secure`: what the handshakes of its streams are made with.
     pub tls: Option<Arc<tls::Terms>>,
+    /// The address of `-netProfile` that probes leave from.
+    pub source: Option<IpAddr>,
     /// `-state`: a disabled monitor is neither run nor counted.
     pub enabled: bool,
 }

@@ -5,93 +5,26 @@
 //! is forgotten. There is exactly one machine and at most one running probe per service and monitor. Opens no
 //! socket: the caller takes what is due, probes, and brings the results back.
 
+mod entry;
+mod target;
 mod watching;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
+use self::entry::{Entry, identity};
+pub use self::target::{Closing, Due, Outcome, Target, Transition, Watched};
+use super::alarm::Alarm;
 use super::bound::Unknown;
 use super::health::{self, Health, Machine};
-use super::{ProbeResult, Spec};
-use crate::config::departure::Departure;
+use super::{Channel, Finding, ProbeResult, Spec};
 use crate::service::{Service, State};
 use crate::sync::Arc;
 use crate::time::{SECOND_US, Time};
 
-/// A service and how it is to be watched.
-#[derive(Clone)]
-pub struct Target {
-    /// The live service.
-    pub service: Arc<Service>,
-    /// Is it in service, and is it probed?
-    pub watch: Watched,
-    /// `-monThreshold`: the weights of UP monitors must reach it; 0 asks for all monitors.
-    pub threshold: u32,
-    /// Bound monitors with their weights.
-    pub monitors: Vec<(Arc<Spec>, u32)>,
-    /// Bound monitors that cannot be run.
-    pub unknown: Arc<[Unknown]>,
-}
-
-/// How a service is watched.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Watched {
-    /// By its monitors.
-    Probed,
-    /// `-healthMonitor NO`: UP without a probe.
-    TakenAsUp,
-    /// Disabled: OUT OF SERVICE and not probed.
-    Disabled,
-    /// Disabled, and nothing is said of how: one that is on its way out goes on, any other is OUT OF SERVICE.
-    Off {
-        /// Do its monitors probe it meanwhile?
-        probed: bool,
-    },
-    /// Disabled, and until that is over on its way out: GOING OUT OF SERVICE, still probed if `probed`. One that was not
-    /// in service before is at once where it was to go.
-    Leaving {
-        /// What ends it.
-        departure: Departure,
-        /// Do its monitors probe it meanwhile?
-        probed: bool,
-    },
-}
-
-/// A probe that is due now.
-#[derive(Debug)]
-pub struct Due {
-    /// To bring the result back under.
-    pub key: ProbeKey,
-    /// Where to connect to.
-    pub to: SocketAddr,
-    /// What is judged.
-    pub about: SocketAddr,
-    /// Which address to leave from; `None` leaves it to the kernel.
-    pub from: Option<IpAddr>,
-    /// What to ask.
-    pub spec: Arc<Spec>,
-    /// A number of its own, for whatever in it must be told from other probes (`Spec::probe`).
-    pub seed: u64,
-}
-
 /// One monitor on one service, as long as it probes the same thing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ProbeKey(u64);
-
-/// A service changed its state.
-#[derive(Clone)]
-pub struct Transition {
-    /// Which.
-    pub service: Arc<Service>,
-    /// Its state before.
-    pub from: State,
-    /// Its state now.
-    pub to: State,
-    /// Monitor name and last response, when a probe caused it.
-    pub cause: Option<(Box<str>, ProbeResult)>,
-    /// How it goes or went out of service, unless that was at once.
-    pub departure: Option<Departure>,
-}
 
 /// What is known of one monitor on one service.
 pub struct Status<'a> {
@@ -118,16 +51,6 @@ pub struct Schedule {
     seed: u64,
 }
 
-struct Entry {
-    service: Arc<Service>,
-    watch: Watched,
-    /// Since when it has been leaving, while it is.
-    leaving_since: Time,
-    threshold: u32,
-    keys: Vec<ProbeKey>,
-    unknown: Arc<[Unknown]>,
-}
-
 struct Probing {
     service: usize,
     about: SocketAddr,
@@ -139,6 +62,14 @@ struct Probing {
     /// When it is due, while none runs.
     due: Time,
     first: bool,
+}
+
+impl Probing {
+    /// Would a probe be one more connection to the service at `service`?
+    fn connects_to(&self, service: SocketAddr, now: Time) -> bool {
+        let to = self.spec.destination(self.about);
+        to == service && self.spec.probe(self.about, now, 0).channel() == Channel::Stream
+    }
 }
 
 impl Schedule {
@@ -190,28 +121,41 @@ impl Schedule {
                 break;
             }
             self.due.pop_first();
-            if let Some(probing) = self.probes.get_mut(&key) {
-                probing.started = Some(now);
-                let (about, spec) = (probing.about, Arc::clone(&probing.spec));
-                let to = spec.destination(about);
-                // Who is asked in the place of the service is not where its source addresses lead to.
-                let service = self.entries.get(&probing.service).filter(|_| to == about);
-                let service = service.map(|entry| &entry.service);
-                let from = service.and_then(|s| s.source.of_probe(s.address().ip(), to.ip()));
-                self.taken += 1;
-                let seed = scattered(scattered(self.seed ^ key.0).wrapping_add(self.taken));
-                taken.push(Due { key, to, about, from, spec, seed });
-            }
+            taken.extend(self.take(key, now));
         }
         taken
     }
 
-    /// A probe has ended. Results of probes that were stopped are ignored.
-    pub fn finished(&mut self, key: ProbeKey, result: ProbeResult, now: Time) -> Option<Transition> {
-        let seed = self.seed;
+    /// Starts a probe, or leaves it out where its service has no room for it.
+    fn take(&mut self, key: ProbeKey, now: Time) -> Option<Due> {
+        self.taken += 1;
+        let seed = scattered(scattered(self.seed ^ key.0).wrapping_add(self.taken));
         let probing = self.probes.get_mut(&key)?;
-        let started = probing.started.take()?;
-        probing.machine.record(result.clone(), &probing.spec.timing);
+        let entry = self.entries.get(&probing.service)?;
+        let service = entry.service.address();
+        if entry.is_full() && probing.connects_to(service, now) {
+            probing.machine.left_out(ProbeResult::unjudged(Finding::AtMaxClient));
+            probing.due = now.plus_us(probing.spec.timing.interval_us.max(1));
+            self.due.insert((probing.due, key));
+            return None;
+        }
+        probing.started = Some(now);
+        let (about, spec) = (probing.about, Arc::clone(&probing.spec));
+        let to = spec.destination(about);
+        let own = spec.source.filter(|own| own.is_ipv4() == to.is_ipv4());
+        let from = own.or_else(|| entry.service.source.of_probe(service.ip(), to.ip()));
+        // Who is asked in the place of the service is not where its source addresses lead to.
+        let from = from.filter(|_| to == about);
+        let limit_us = probing.machine.limit_us(&spec.timing);
+        Some(Due { key, to, about, from, spec, limit_us, closing: entry.closing, seed })
+    }
+
+    /// A probe has ended. Results of probes that were stopped are ignored.
+    pub fn finished(&mut self, key: ProbeKey, result: ProbeResult, now: Time) -> Outcome {
+        let seed = self.seed;
+        let Some(probing) = self.probes.get_mut(&key) else { return Outcome::default() };
+        let Some(started) = probing.started.take() else { return Outcome::default() };
+        let matter = probing.machine.record(result.clone(), &probing.spec.timing);
         let mut due = probing.machine.next_due(&probing.spec.timing, started, now);
         if probing.first {
             probing.first = false;
@@ -221,8 +165,11 @@ impl Schedule {
         }
         probing.due = due;
         self.due.insert((due, key));
-        let (id, cause) = (probing.service, (probing.spec.name.clone(), result));
-        self.settle(id, Some(cause), now)
+        let (id, monitor) = (probing.service, probing.spec.name.clone());
+        let service = self.entries.get(&id).map(|entry| Arc::clone(&entry.service));
+        let alarm = matter.zip(service);
+        let alarm = alarm.map(|(matter, service)| Alarm { service, monitor: monitor.clone(), matter });
+        Outcome { transition: self.settle(id, Some((monitor, result)), now), alarm }
     }
 
     /// The monitors of a service, in binding order.
@@ -248,8 +195,7 @@ impl Schedule {
         if !entry.is_probed() {
             return service.state();
         }
-        let probes = entry.keys.iter().filter_map(|key| self.probes.get(key));
-        health::combine(probes.map(|p| (p.machine.last_says(), p.weight)), entry.threshold)
+        self.combined(entry, Machine::last_says)
     }
 
     /// Has every monitor that runs given its first result?
@@ -351,15 +297,21 @@ impl Schedule {
 
     /// The state of a service as its monitors have it now.
     fn state(&self, entry: &Entry) -> State {
-        let probes = entry.keys.iter().filter_map(|key| self.probes.get(key));
-        let health = || health::combine(probes.map(|p| (p.machine.health(), p.weight)), entry.threshold);
+        let health = || self.combined(entry, Machine::health);
         match entry.watch {
             Watched::Disabled | Watched::Off { .. } => State::OutOfService,
             Watched::TakenAsUp => State::Up,
             Watched::Probed => health(),
-            Watched::Leaving { probed: true, .. } if health() == State::Down => State::TrofsDown,
+            Watched::Leaving { probed: true, .. } if health().is_out() => State::TrofsDown,
             Watched::Leaving { .. } => State::Trofs,
         }
+    }
+
+    /// The state that its monitors give a service, by what `says` says of each.
+    fn combined(&self, entry: &Entry, says: impl Fn(&Machine) -> Health) -> State {
+        let probes = || entry.keys.iter().filter_map(|key| self.probes.get(key));
+        let leaves = probes().any(|p| p.machine.leaves());
+        health::state(probes().map(|p| (says(&p.machine), p.weight)), entry.threshold, leaves)
     }
 
     /// Writes a service's state and response time as its monitors have them now.
@@ -380,31 +332,6 @@ impl Schedule {
             departure: entry.departure(),
         })
     }
-}
-
-impl Entry {
-    fn is_probed(&self) -> bool {
-        matches!(self.watch, Watched::Probed | Watched::Leaving { probed: true, .. })
-    }
-
-    fn departure(&self) -> Option<Departure> {
-        match self.watch {
-            Watched::Leaving { departure, .. } => Some(departure),
-            _ => None,
-        }
-    }
-
-    /// Is its way out of service over? With a delay and gracefully: as soon as either is.
-    fn has_left(&self, now: Time) -> bool {
-        let Some(departure) = self.departure() else { return true };
-        let delay_over = |seconds: u32| now.since_us(self.leaving_since) >= u64::from(seconds) * SECOND_US;
-        departure.delay_s.is_some_and(delay_over) || departure.graceful && self.service.active() == 0
-    }
-}
-
-/// A live service is known by its object: a name removed and added again is another service.
-fn identity(service: &Arc<Service>) -> usize {
-    Arc::as_ptr(service).addr()
 }
 
 /// A number below `below` that looks random.

@@ -8,7 +8,7 @@ use steelyard_core::config::Config;
 use steelyard_core::config::departure::Departures;
 use steelyard_core::config::difference::Difference;
 use steelyard_core::config::secret::{Plain, Unseal};
-use steelyard_core::monitor::schedule::{ProbeKey, Schedule};
+use steelyard_core::monitor::schedule::{Outcome, ProbeKey, Schedule};
 use steelyard_core::monitor::{Fault, Probe, ProbeResult, Spec, Stage, Step, Verdict};
 use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::Time;
@@ -82,7 +82,7 @@ impl Probes {
             self.next += 1;
             let flow = shared.net.connect(Owner::Probe(id), due.to);
             let probe = due.spec.probe(due.about, now, due.seed);
-            shared.net.schedule.after(due.spec.timing.response_timeout_us, Event::ProbeEnds(id));
+            shared.net.schedule.after(due.limit_us, Event::ProbeEnds(id));
             let service = number(due.to);
             let running = Running { key: due.key, flow, service, spec: due.spec, probe, connected: false };
             self.running.insert(id, running);
@@ -136,7 +136,8 @@ impl Probes {
         shared.net.schedule.note(|| format!("{} of s{service}: {result}", spec.name));
         shared.net.close(flow, Side::Opener);
         shared.books.health.result(service, &spec.name, success);
-        let transition = self.schedule.finished(key, result, Time::from_us(shared.net.schedule.now));
+        let Outcome { transition, .. } =
+            self.schedule.finished(key, result, Time::from_us(shared.net.schedule.now));
         if transition.is_some_and(|transition| !transition.to.admits()) {
             for worker in 0..shared.sockets.len() {
                 let wait = shared.net.schedule.random.of(&[0, 100, 20_000]);

@@ -46,6 +46,11 @@ pub fn tell(
             telling.profile(&live.live.source, wanted);
         }
     }
+    for monitor in config.lb_monitors.iter() {
+        if let Some(wanted) = telling.sources.profile(&monitor.net_profile) {
+            telling.look_for(wanted);
+        }
+    }
     telling.missing
 }
 
@@ -75,11 +80,16 @@ impl<H: Fn(IpAddr) -> bool> Telling<'_, H> {
     }
 
     fn profile(&mut self, cell: &Cell, wanted: Option<IpAddr>) {
-        let there = wanted.filter(|ip| self.has(*ip));
-        cell.set(there);
-        if let (Some(wanted), None) = (wanted, there) {
-            self.missing.insert((wanted, By::NetProfile));
+        cell.set(wanted.filter(|ip| self.look_for(*ip)));
+    }
+
+    /// Is the address of a profile there?
+    fn look_for(&mut self, ip: IpAddr) -> bool {
+        let there = self.has(ip);
+        if !there {
+            self.missing.insert((ip, By::NetProfile));
         }
+        there
     }
 
     fn has(&mut self, ip: IpAddr) -> bool {

@@ -31,7 +31,7 @@ pub async fn carry_out(
     handshakes: &Handshakes,
     clock: Clock,
 ) -> (ProbeResult, Option<Open>) {
-    let deadline = Instant::now() + Duration::from_micros(due.spec.timing.response_timeout_us);
+    let deadline = Instant::now() + Duration::from_micros(due.limit_us);
     let mut channel = probe.channel();
     loop {
         let (end, open) = match channel {

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Resource, getrlimit};
+use steelyard_core::monitor::alarm::Alarm;
 use steelyard_core::monitor::bound::Unknown;
 use steelyard_core::monitor::health::Machine;
 use steelyard_core::monitor::schedule::{Due, ProbeKey, Schedule, Target, Transition};
@@ -53,6 +54,8 @@ struct Inner {
 pub enum News<'a> {
     /// A service changed its state.
     Transition(&'a Transition),
+    /// A monitor gives an alarm.
+    Alarm(&'a Alarm),
     /// This host cannot probe with that monitor. It is told once for each thing that is lacking.
     Unable {
         /// Name of the first monitor that found out.
@@ -63,8 +66,8 @@ pub enum News<'a> {
 }
 
 impl Prober {
-    /// Nothing is probed before `reconfigure`. `on_news` hears of every change of a service's state and of what this
-    /// host lacks.
+    /// Nothing is probed before `reconfigure`. `on_news` hears of every change of a service's state, of every alarm and
+    /// of what this host lacks.
     /// Must be called on a thread that runs a tokio `LocalSet`; the probes end with it. The task ends only by a fault.
     pub fn start(clock: Clock, seed: u64, on_news: impl Fn(News<'_>) + 'static) -> (Prober, JoinHandle<()>) {
         let inner = Rc::new(Inner {
@@ -193,8 +196,11 @@ impl Prober {
         {
             (self.inner.on_news)(News::Unable { monitor: &due.spec.name, lacking });
         }
-        let transition = self.inner.schedule.borrow_mut().finished(due.key, result, self.inner.clock.now());
-        if let Some(transition) = transition {
+        let outcome = self.inner.schedule.borrow_mut().finished(due.key, result, self.inner.clock.now());
+        if let Some(alarm) = outcome.alarm {
+            (self.inner.on_news)(News::Alarm(&alarm));
+        }
+        if let Some(transition) = outcome.transition {
             (self.inner.on_news)(News::Transition(&transition));
         }
         self.inner.changed.notify_one();

@@ -4,11 +4,10 @@
 //! after the read that brings an answer, so that a pause of this thread never makes a service look faster than it is.
 
 use std::io;
-use std::net::IpAddr;
-use std::net::SocketAddr;
 use std::time::Duration;
 
-use steelyard_core::monitor::schedule::Due;
+use rustix::net::sockopt;
+use steelyard_core::monitor::schedule::{Closing, Due};
 use steelyard_core::monitor::tls::Terms;
 use steelyard_core::monitor::{Fault, Probe, Stage, Step};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -36,7 +35,7 @@ pub async fn use_one(
     (deadline, clock): (Instant, Clock),
 ) -> (End, Option<Open>) {
     let failed = |result| (End::Result(result), None);
-    let stream = match timeout_at(deadline, connect(due.to, due.from)).await {
+    let stream = match timeout_at(deadline, connect(due)).await {
         Ok(Ok(stream)) => stream,
         Ok(Err(why)) => return failed(probe.failed(why)),
         Err(_) => return failed(probe.timed_out(Stage::Connect)),
@@ -49,16 +48,20 @@ pub async fn use_one(
             Err(_) => return failed(probe.timed_out(Stage::Handshake)),
         },
     };
+    // One that ends by RST does so at once, whatever is still to come on it.
+    let by_fin = due.closing == Closing::Fin;
     let first = match probe.opened(clock.now()) {
         // A server may have sent session tickets behind its handshake.
-        Step::Done(result) => return (End::Result(result), due.spec.tls.is_some().then_some(Open(stream))),
+        Step::Done(result) => {
+            return (End::Result(result), (due.spec.tls.is_some() && by_fin).then_some(Open(stream)));
+        }
         step => step,
     };
     let end = match timeout_at(deadline, converse(probe, first, &mut *stream, clock)).await {
         Ok(end) => end,
         Err(_) => End::Result(probe.timed_out(Stage::Response)),
     };
-    (end, Some(Open(stream)))
+    (end, by_fin.then_some(Open(stream)))
 }
 
 async fn secure(
@@ -70,21 +73,26 @@ async fn secure(
     handshakes.with(terms, due.to.ip())?.make(stream).await
 }
 
-async fn connect(to: SocketAddr, from: Option<IpAddr>) -> Result<TcpStream, Fault> {
-    let stream = connect_from(to, from).await.map_err(|error| classify(&error))?;
+async fn connect(due: &Due) -> Result<TcpStream, Fault> {
+    let stream = connect_from(due).await.map_err(|error| classify(&error))?;
     // On one host a connect to a closed port in the ephemeral range can meet itself.
-    if stream.local_addr().is_ok_and(|local| local == to) {
+    if stream.local_addr().is_ok_and(|local| local == due.to) {
         return Err(Fault::Refused);
     }
     Ok(stream)
 }
 
-async fn connect_from(to: SocketAddr, from: Option<IpAddr>) -> io::Result<TcpStream> {
-    let socket = if to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    if let Some(from) = from {
+async fn connect_from(due: &Due) -> io::Result<TcpStream> {
+    let socket = if due.to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    if let Some(from) = due.from {
         leave_from(&socket, from)?;
     }
-    socket.connect(to).await
+    let stream = socket.connect(due.to).await?;
+    if due.closing == Closing::Reset {
+        // However it ends from here on: also where it is cut off with its service.
+        sockopt::set_socket_linger(&stream, Some(Duration::ZERO))?;
+    }
+    Ok(stream)
 }
 
 async fn converse(probe: &mut dyn Probe, first: Step, stream: &mut dyn Stream, clock: Clock) -> End {

@@ -26,6 +26,7 @@ pub fn trials() -> Vec<Trial> {
         connections_and_probes_leave_from_the_snip,
         a_snip_that_the_host_lacks_leaves_the_choice_to_the_kernel,
         a_net_profile_wins_over_the_snip,
+        a_monitor_s_net_profile_is_where_its_probes_leave_from,
         what_cannot_be_managed_is_one_clear_line,
     ]
 }
@@ -224,6 +225,31 @@ fn a_net_profile_wins_over_the_snip() {
         );
     from("the group's", group, OWN);
     assert_eq!(program.errors(), "");
+}
+
+/// Requests leave from where the service says; an address that the host lacks is told, as for services.
+fn a_monitor_s_net_profile_is_where_its_probes_leave_from() {
+    let Some(mut network) = Network::new() else { return };
+    let [balancer, s] = [(); 2].map(|()| network.host());
+    let (place, service) = (Place::new(), plain(&s));
+    balancer.add(ip(OWN));
+    let own = balancer.ip().to_string();
+    let config = probed(&s, &own)
+        + &format!(
+            "add netProfile own -srcIP {OWN}\nadd netProfile theirs -srcIP {THEIRS}\n\
+             set lb monitor m HTTP -netProfile theirs\nset service s -netProfile own\n"
+        );
+    let program = balancer.enter(|| Program::start_with(&place, &config));
+    let said = format!("netProfile source {THEIRS} is not on this host");
+    program.wait_for_error(&said);
+    assert_eq!(peers(&service, "HEAD"), [balancer.ip()], "the kernel chooses");
+    balancer.add(ip(THEIRS));
+    wait_for("a probe from there", || peers(&service, "HEAD").contains(&ip(THEIRS)));
+    assert_eq!(balancer.enter(|| page(at(&own))), "8101");
+    assert_eq!(peers(&service, "GET"), [ip(OWN)]);
+    assert!(!peers(&service, "HEAD").contains(&ip(OWN)));
+    assert_eq!(program.errors().matches(&said).count(), 1, "{}", program.errors());
+    drop(program);
 }
 
 fn a_snip_that_the_host_lacks_leaves_the_choice_to_the_kernel() {

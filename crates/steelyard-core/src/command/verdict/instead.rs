@@ -165,7 +165,6 @@ const SERVICE: Sentences = &[
     ("methods that use it are not carried", &["hashid"]),
     ("what lies on the way to the service is not watched", &["pathmonitor", "pathmonitorindv"]),
     ("a service that is DOWN gets no requests", &["accessdown"]),
-    ("monitors close their connections in their own way", &["monconnectionclose"]),
     ("nothing is inspected: the service is not used", &["contentinspectionprofilename"]),
     ("GSLB is not carried", &["gslb"]),
     ("decrypted traffic goes nowhere: TLS is not carried", &["cleartextport"]),
@@ -190,11 +189,9 @@ const SERVICE: Sentences = &[
 
 const MONITOR: Sentences = &[
     ("a failed probe takes the service DOWN, as with DOWN", &["action"]),
-    ("response times are not compared with what was learnt", &["deviation"]),
     ("probes go to the service itself", &["transparent", "iptunnel", "tos", "tosid"]),
     ("what a profile says of TLS is not looked at", &["sslprofile"]),
-    ("probes leave from where the connections of the service do", &["netprofile"]),
-    ("no answer takes the service out of service slowly", &["trofscode", "trofsstring"]),
+    ("no answer takes the service out of service slowly", &["trofsstring"]),
     ("no expression is evaluated", &["evalrule"]),
 ];
 
@@ -218,8 +215,6 @@ const PARAMETER: Sentences = &[
         &["useportforhashlb", "lbhashalgorithm", "lbhashfingers", "lbhashalgowinsize", "proximityfromself"],
     ),
     ("the host's routes are used", &["preferdirectroute"]),
-    ("probes are sent whatever maxClient says, and do not count towards it", &["monitorskipmaxclient"]),
-    ("monitors close their connections in their own way", &["monitorconnectionclose"]),
     ("addresses are the host's, with its hardware addresses", &["vserverspecificmac"]),
     ("a disabled server takes its services out of service", &["retainservicestate"]),
     ("names are not resolved", &["dbsttl"]),

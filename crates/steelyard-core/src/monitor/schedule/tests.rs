@@ -6,7 +6,10 @@ use super::super::bound::CannotRun;
 use super::super::health::Timing;
 use super::super::{Finding, Kind, Sense, Verdict};
 use super::*;
+use crate::config::departure::Departure;
 use crate::service::ResponseTime;
+
+mod options;
 
 fn service(name: &str) -> Arc<Service> {
     Service::new(name, "10.0.0.1:80".parse().unwrap(), State::Down)
@@ -22,6 +25,7 @@ fn monitor(name: &str, timing: Timing) -> Arc<Spec> {
         destination_ip: None,
         destination_port: None,
         tls: None,
+        source: None,
         enabled: true,
     })
 }
@@ -31,6 +35,8 @@ fn target(service: &Arc<Service>, monitors: &[&Arc<Spec>]) -> Target {
         service: Arc::clone(service),
         watch: Watched::Probed,
         threshold: 0,
+        most_connections: None,
+        closing: Closing::Fin,
         monitors: monitors.iter().map(|m| (Arc::clone(m), 1)).collect(),
         unknown: Arc::from([]),
     }
@@ -73,7 +79,7 @@ fn m35_a_service_takes_no_work_before_its_first_success() {
     assert_eq!((s.state(), s.response_time()), (State::Down, ResponseTime::Pending));
     let due = schedule.take_due(at(0), 9).remove(0);
     assert!(schedule.take_due(at(60_000), 9).is_empty(), "a probe that runs is not due again");
-    let change = schedule.finished(due.key, good(700), at(1)).unwrap();
+    let change = schedule.finished(due.key, good(700), at(1)).transition.unwrap();
     assert_eq!((change.from, change.to), (State::Down, State::Up));
     assert_eq!((s.state(), s.response_time()), (State::Up, ResponseTime::Known(700)));
 }
@@ -148,7 +154,7 @@ fn a_removed_service_stops_and_one_of_the_same_name_is_new() {
     let again = service("s");
     let (stopped, _) = schedule.reconfigure(vec![target(&again, &[&m])], at(1));
     assert_eq!(stopped, [due.key]);
-    assert!(schedule.finished(due.key, good(1), at(2)).is_none());
+    assert!(schedule.finished(due.key, good(1), at(2)).transition.is_none());
     assert_eq!((s.state(), again.state()), (State::Down, State::Down));
 }
 

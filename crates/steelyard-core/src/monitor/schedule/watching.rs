@@ -48,15 +48,7 @@ impl Schedule {
                 _ => Vec::new(),
             };
             kept.extend(&keys);
-            let entry = Entry {
-                service: Arc::clone(&target.service),
-                watch,
-                leaving_since,
-                threshold: target.threshold,
-                keys,
-                unknown: Arc::clone(&target.unknown),
-            };
-            self.entries.insert(id, entry);
+            self.entries.insert(id, Entry::new(target, (watch, leaving_since), keys));
         }
         let old: BTreeSet<ProbeKey> = before.values().flat_map(|entry| &entry.keys).copied().collect();
         let stopped: Vec<ProbeKey> = old.difference(&kept).copied().collect();
