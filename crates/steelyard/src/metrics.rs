@@ -2,7 +2,8 @@
 //!
 //! Owns the names, which follow Prometheus' conventions (base units, `_total` for what only grows). Labels are names of the
 //! configuration, numbers of workers and words of a fixed list, never anything that a client sent. The hard question: how is a
-//! large configuration told without holding anybody up? All of it is read from atomics, on a thread of its own.
+//! large configuration told without holding anybody up? Figures of monitors
+//! are copied, all others are read from atomics, on a thread of its own.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Write};
@@ -17,12 +18,15 @@ use steelyard_core::vserver::VirtualServer;
 use steelyard_core::vserver::histogram::{BOUNDS_US, Histogram};
 
 use crate::access_log::Standing;
+use crate::probe::Fare;
 use crate::worker::{Counters, Pulse};
 
 /// What there is to tell, gathered on the control thread.
 pub struct Figures {
     /// The view that traffic is decided on.
     pub snapshot: Arc<Snapshot>,
+    /// Every monitor that runs, on every service.
+    pub monitors: Vec<Fare>,
     /// Virtual servers whose address could not be opened.
     pub closed: BTreeSet<String>,
     /// What the workers count together.
@@ -46,6 +50,7 @@ impl Figures {
         self.workers(&mut page);
         self.vservers(&mut page);
         self.services(&mut page);
+        self.monitors(&mut page);
         page.text
     }
 
@@ -133,6 +138,25 @@ impl Figures {
             page.sample("_count", &label, s.traffic.ttfb_count.load(Relaxed));
         }
     }
+
+    fn monitors(&self, page: &mut Page) {
+        for (name, kind, help, value) in OF_MONITOR {
+            page.family(name, *kind, help);
+            self.monitors.iter().for_each(|m| page.sample("", &of_monitor(m), value(m)));
+        }
+        page.family(
+            "steelyard_monitor_response_seconds",
+            Kind::Gauge,
+            "Response time of its last success there, by which LRTM chooses.",
+        );
+        for (m, us) in self.monitors.iter().filter_map(|m| Some((m, m.response_us?))) {
+            page.sample("", &of_monitor(m), Seconds(us));
+        }
+    }
+}
+
+fn of_monitor(fare: &Fare) -> [(&str, &str); 2] {
+    [("service", fare.service.name()), ("monitor", &*fare.spec.name)]
 }
 
 /// The page as far as it is written.
@@ -314,6 +338,17 @@ const OF_SERVICE: &[Row<Service>] = &[
     ("steelyard_service_received_bytes_total", Kind::Counter, "Bytes received from it.", |s| {
         s.traffic.response_bytes.load(Relaxed)
     }),
+];
+
+const OF_MONITOR: &[Row<Fare>] = &[
+    ("steelyard_monitor_up", Kind::Gauge, "1 while the monitor says UP of the service.", |m| u64::from(m.up)),
+    (
+        "steelyard_monitor_probes_total",
+        Kind::Counter,
+        "Its probes of the service that could be judged.",
+        |m| m.probes,
+    ),
+    ("steelyard_monitor_failures_total", Kind::Counter, "Of those, the ones that failed.", |m| m.failed),
 ];
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub struct ProbeKey(u64);
 /// What is known of one monitor on one service.
 pub struct Status<'a> {
     /// The monitor.
-    pub spec: &'a Spec,
+    pub spec: &'a Arc<Spec>,
     /// Its weight for `monThreshold`.
     pub weight: u32,
     /// Its results so far.

@@ -18,9 +18,9 @@ use std::time::Duration;
 use rustix::process::{Resource, getrlimit};
 use steelyard_core::monitor::alarm::Alarm;
 use steelyard_core::monitor::bound::Unknown;
-use steelyard_core::monitor::health::Machine;
-use steelyard_core::monitor::schedule::{Due, ProbeKey, Schedule, Target, Transition};
-use steelyard_core::monitor::{Finding, ProbeResult};
+use steelyard_core::monitor::health::{Health, Machine};
+use steelyard_core::monitor::schedule::{Due, ProbeKey, Schedule, Status, Target, Transition};
+use steelyard_core::monitor::{Finding, ProbeResult, Spec};
 use steelyard_core::service::{Service, State};
 use tokio::sync::Notify;
 use tokio::task::{AbortHandle, JoinHandle, spawn_local};
@@ -63,6 +63,36 @@ pub enum News<'a> {
         /// What is lacking.
         lacking: &'static str,
     },
+}
+
+/// How a monitor fares on one service: figures alone, so that there can be many.
+pub struct Fare {
+    /// The service.
+    pub service: Arc<Service>,
+    /// The monitor.
+    pub spec: Arc<Spec>,
+    /// Does it say UP?
+    pub up: bool,
+    /// Probes judged so far.
+    pub probes: u64,
+    /// Of those, failed.
+    pub failed: u64,
+    /// Response time of the last success, in microseconds.
+    pub response_us: Option<u64>,
+}
+
+impl Fare {
+    fn of(service: &Arc<Service>, status: &Status<'_>) -> Fare {
+        let machine = status.machine;
+        Fare {
+            service: Arc::clone(service),
+            spec: Arc::clone(status.spec),
+            up: machine.health() == Health::Up,
+            probes: machine.probes,
+            failed: machine.failed,
+            response_us: machine.response_us,
+        }
+    }
 }
 
 impl Prober {
@@ -137,6 +167,14 @@ impl Prober {
         let schedule = self.inner.schedule.borrow();
         let monitors = schedule.monitors(service);
         monitors.iter().map(|m| (m.spec.name.clone(), m.machine.clone())).collect()
+    }
+
+    /// How every monitor of these services fares, with the service.
+    pub fn fares<'s>(&self, services: impl Iterator<Item = &'s Arc<Service>>) -> Vec<Fare> {
+        let schedule = self.inner.schedule.borrow();
+        let of =
+            |service| schedule.monitors(service).into_iter().map(move |status| Fare::of(service, &status));
+        services.flat_map(of).collect()
     }
 
     /// The monitors of a service that cannot be run.

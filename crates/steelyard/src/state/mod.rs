@@ -261,8 +261,10 @@ impl State {
 
     /// What `/metrics` tells.
     pub fn figures(&self) -> Figures {
+        let snapshot = self.snapshot();
         Figures {
-            snapshot: self.snapshot(),
+            monitors: self.prober.fares(snapshot.services()),
+            snapshot,
             closed: self.closed.borrow().keys().cloned().collect(),
             counters: self.counters.borrow().clone(),
             workers: self.pulses.borrow().clone(),
