@@ -4,6 +4,7 @@ use serde_json::Value;
 use steelyard_core::balance::{key, method, shown_hundredths, shown_weighted_hundredths};
 use steelyard_core::service::ResponseTime;
 
+use crate::probed::{Answer, Probed};
 use crate::world::{Plan, World};
 
 #[test]
@@ -194,20 +195,50 @@ fn hundredths(value: &Value) -> u128 {
 
 /// A virtual server past start-up, with `turns` more requests behind it, in the documented state.
 fn at_start(method: &'static str, weights: &[u32], turns: usize, starts: &[Start]) -> World {
-    let mut world = World::settled(Plan::new(method, weights));
+    let mut world = match method {
+        "LRTM" => probed(weights),
+        _ => World::settled(Plan::new(method, weights)),
+    };
     (0..turns).for_each(|_| {
         world.serve();
     });
     for (number, start) in (1..).zip(starts) {
         world.open(number, start.active);
-        if start.time_s > 0 {
-            world.answer(number, start.time_s * 1_000_000);
-            let time = ResponseTime::Known(start.time_s * 1_000_000);
-            world.services[number - 1].set_response_time(time, world.now);
+        let time_us = start.time_s * 1_000_000;
+        match method {
+            "LRTM" => {
+                let learnt = world.services[number - 1].response_time();
+                assert_eq!(learnt, ResponseTime::Known(time_us), "what the probes of {number} took");
+            }
+            _ if time_us > 0 => world.answer(number, time_us),
+            _ => {}
         }
         carry(&mut world, number, start.units);
     }
     world
+}
+
+/// The same under LRTM, where probes have found the documented response times: 5, 1 and 2 s. Every first probe takes
+/// twice as long: the last success counts.
+fn probed(weights: &[u32]) -> World {
+    let mut text = MONITORS.to_owned();
+    for (number, (weight, (_, monitors))) in (1..).zip(weights.iter().zip(SERVERS)) {
+        text += &format!("add service s{number} 10.0.0.{number} HTTP 80\n");
+        text += &format!("bind lb vserver v s{number} -weight {weight}\n");
+        for (monitor, _) in monitors {
+            text += &format!("bind service s{number} -monitorName {monitor}\n");
+        }
+    }
+    let mut probed = Probed::new(&text);
+    probed.run_until(250_000, |about| {
+        let (_, monitors) = SERVERS.iter().find(|(service, _)| *service == about.service).unwrap();
+        match monitors.iter().find(|(monitor, _)| *monitor == about.monitor).unwrap() {
+            (_, None) => Answer::Refused,
+            (_, Some(ms)) => Answer::After(ms * 1000 * if about.nth == 1 { 2 } else { 1 }),
+        }
+    });
+    probed.world.settle();
+    probed.world
 }
 
 /// One request that never completes and adds `units` of traffic.
@@ -234,6 +265,27 @@ fn shown(method_name: &str, weight: Option<u32>, metric: u64) -> u128 {
         None => shown_hundredths(metric, unit),
     }
 }
+
+/// Four whose results count, and three that watch and do not: LRTM is not enabled, no answer is expected, there is none.
+const MONITORS: &str = "enable ns feature LB\nadd lb vserver v HTTP 10.1.0.1 80 -lbMethod LRTM\n\
+    add lb monitor by-tcp TCP -LRTM ENABLED -interval 60 -resptimeout 30\n\
+    add lb monitor by-http HTTP -LRTM ENABLED -interval 60 -resptimeout 30\n\
+    add lb monitor by-ping PING -LRTM ENABLED -interval 60 -resptimeout 30\n\
+    add lb monitor by-ecv TCP-ECV -send x -recv 200 -LRTM ENABLED -interval 60 -resptimeout 30\n\
+    add lb monitor deaf TCP-ECV -send x -LRTM ENABLED -interval 60 -resptimeout 30\n\
+    add lb monitor quiet HTTP -interval 60 -resptimeout 30\n\
+    add lb monitor backwards TCP -LRTM ENABLED -reverse YES -interval 60 -resptimeout 30\n";
+
+/// How long the probes of each service take by its monitors, in milliseconds; `None` is refused.
+type Server = (&'static str, &'static [(&'static str, Option<u64>)]);
+const SERVERS: [Server; 3] = [
+    ("s1", &[("by-tcp", Some(4_000)), ("by-http", Some(6_000)), ("quiet", Some(9_000))]),
+    ("s2", &[("backwards", None), ("by-http", Some(1_500)), ("by-ecv", Some(500))]),
+    (
+        "s3",
+        &[("by-ping", Some(1_000)), ("by-tcp", Some(2_000)), ("by-http", Some(3_000)), ("deaf", Some(9_000))],
+    ),
+];
 
 /// What one Mbps is over 14 seconds.
 const BYTES_PER_MBPS: u64 = 14 * 1_000_000 / 8;

@@ -5,7 +5,10 @@ mod cases;
 mod golden;
 mod limits;
 mod model;
+mod probed;
 mod properties;
 mod rules;
 mod simulation;
+#[path = "../../../steelyard/src/targets.rs"]
+mod targets;
 mod world;

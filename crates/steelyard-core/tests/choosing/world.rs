@@ -50,10 +50,15 @@ impl World {
     /// The same past start-up round robin: its requests were distributed and completed.
     pub fn settled(plan: Plan) -> World {
         let mut world = World::new(plan);
-        while world.picker.startup().is_some() {
-            world.serve();
-        }
+        world.settle();
         world
+    }
+
+    /// Leaves start-up round robin behind.
+    pub fn settle(&mut self) {
+        while self.picker.startup().is_some() {
+            self.serve();
+        }
     }
 
     /// Puts a changed plan into force.
@@ -99,7 +104,11 @@ impl World {
 
     /// Lets time pass, with the 100 ms tick.
     pub fn wait_ms(&mut self, ms: u64) {
-        let end = self.now.plus_us(ms * 1000);
+        self.wait_until(self.now.plus_us(ms * 1000));
+    }
+
+    /// The same up to `end`.
+    pub fn wait_until(&mut self, end: Time) {
         while self.now.plus_us(SECOND_US / 10) <= end {
             self.now = self.now.plus_us(SECOND_US / 10);
             self.picker.tick(self.now);
