@@ -1,7 +1,7 @@
-//! Which options a monitor of which type has.
+//! Which options a monitor of which type has, and what is said where LRTM lacks one that measures.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use steelyard_core::command::run_line;
+use steelyard_core::command::{Warning, lex, parse, run_line, unmeasured};
 use steelyard_core::config::Config;
 
 fn code(config: &mut Config, line: &str) -> u16 {
@@ -56,4 +56,75 @@ fn ecv_strings_have_bounds_and_expressions_can_be_read() {
     let refused = run_line(&mut c, "set lb monitor e TCP-ECV -recv \"re/ok|*/\"").unwrap_err().0;
     assert_eq!(refused.argument(), Some("recv"));
     assert!(refused.advice().contains("character 7: "), "{}", refused.advice());
+}
+
+/// Carries lines out; what is said at the last one about LRTM.
+fn told(config: &mut Config, lines: &str) -> Option<String> {
+    let mut warnings = Vec::new();
+    for line in lines.lines() {
+        run_line(config, line).unwrap_or_else(|(refusal, _)| panic!("{line}: {refusal}"));
+        warnings = unmeasured(config, parse(&lex::words(line).unwrap()).unwrap().commands());
+    }
+    assert!(warnings.iter().all(|warning| warning.code() == 1093));
+    warnings.first().map(Warning::to_string)
+}
+
+fn lacks(services: &str) -> Option<String> {
+    Some(format!(
+        "Argument pre-requisite missing [lbMethod LRTM of v: no monitor with -LRTM ENABLED measures {services}]"
+    ))
+}
+
+const SITE: &str = "add service s 10.0.0.1 HTTP 80\nadd service t 10.0.0.2 HTTP 80\nadd serviceGroup g HTTP\n\
+    add lb vserver v HTTP 10.1.0.1 80 -lbMethod LRTM\nadd lb vserver w HTTP 10.1.0.1 81\n\
+    add lb monitor on HTTP -LRTM ENABLED\nadd lb monitor off HTTP -LRTM DISABLED\n\
+    add lb monitor unset TCP\nadd lb monitor back TCP -LRTM ENABLED -reverse YES\n\
+    add lb monitor deaf TCP-ECV -LRTM ENABLED -send x\nadd lb monitor mute TCP-ECV -LRTM ENABLED -recv x\n\
+    add lb monitor udp UDP-ECV -LRTM ENABLED -send x\nadd lb monitor udp2 UDP-ECV -LRTM ENABLED -recv x\n\
+    add lb monitor ecv TCP-ECV -LRTM ENABLED -send x -recv y";
+
+/// Case M38 and `spec/methods.md` 3.2: at the command that brings it about, in whatever order they come.
+#[test]
+fn m38_a_warning_is_given_where_lrtm_has_no_monitor_that_measures() {
+    for (lines, expected) in [
+        ("bind lb vserver v s", lacks("s")),
+        ("bind service s -monitorName on\nbind lb vserver v s", None),
+        ("bind lb vserver v s\nbind service s -monitorName off", lacks("s")),
+        ("bind lb vserver v s\nbind service s -monitorName unset", lacks("s")),
+        ("bind lb vserver v s\nbind service s -monitorName back", lacks("s")),
+        ("bind lb vserver v s\nbind service s -monitorName deaf", lacks("s")),
+        ("bind lb vserver v s\nbind service s -monitorName mute", lacks("s")),
+        ("bind lb vserver v s\nbind service s -monitorName udp", lacks("s")),
+        ("bind lb vserver v s\nbind service s -monitorName udp2", None),
+        ("bind lb vserver v s\nbind service s -monitorName deaf\nbind service s -monitorName ecv", None),
+        (
+            "bind lb vserver v s\nbind service s -monitorName ecv\nset lb monitor ecv TCP-ECV -recv \"\"",
+            lacks("s"),
+        ),
+        ("bind lb vserver v s\nbind service s -monitorName off\nbind service s -monitorName on", None),
+        ("bind lb vserver v s\nbind service s -monitorName on -monState DISABLED", lacks("s")),
+        ("bind lb vserver v s\nbind service s -monitorName on\ndisable lb monitor s on", lacks("s")),
+        ("bind lb vserver v s\nbind service s -monitorName on\nunbind service s -monitorName on", lacks("s")),
+        ("bind lb vserver v s\nbind service s -monitorName on\nset service s -healthMonitor NO", lacks("s")),
+        (
+            "bind lb vserver v s\nbind service s -monitorName on\nset lb monitor on HTTP -LRTM DISABLED",
+            lacks("s"),
+        ),
+        ("bind lb vserver v s\nbind service s -monitorName off\nset lb monitor off HTTP -LRTM ENABLED", None),
+        ("bind lb vserver v s\nbind service s -monitorName on\nset lb monitor off HTTP -LRTM DISABLED", None),
+        ("bind lb vserver v g", lacks("g")),
+        ("bind lb vserver v g\nbind serviceGroup g -monitorName on", None),
+        ("bind lb vserver v g\nbind serviceGroup g -monitorName off", lacks("g")),
+        ("bind lb vserver w s\nbind lb vserver w t", None),
+        ("bind lb vserver w s\nset lb vserver w -lbMethod LEASTREQUEST", None),
+        ("bind lb vserver v s\nset service s -comment x", None),
+        ("bind lb vserver v s\nset lb vserver v -lbMethod LEASTCONNECTION", None),
+    ] {
+        assert_eq!(told(&mut Config::default(), &format!("{SITE}\n{lines}")), expected, "{lines}");
+    }
+    let mut config = Config::default();
+    let bound = "bind lb vserver w t\nbind lb vserver w g\nbind lb vserver w s\nadd serviceGroup h HTTP\n\
+                 bind lb vserver w h\nadd serviceGroup i HTTP\nbind lb vserver w i\nset lb vserver w -lbMethod LRTM";
+    let expected = lacks("t, g, s and 2 more").map(|text| text.replace("of v", "of w"));
+    assert_eq!(told(&mut config, &format!("{SITE}\n{bound}")), expected);
 }

@@ -132,6 +132,8 @@ mod lifecycle;
 mod limits;
 #[path = "e2e/load.rs"]
 mod load;
+#[path = "e2e/lrtm.rs"]
+mod lrtm;
 #[path = "e2e/management.rs"]
 mod management;
 #[path = "e2e/management_bad_input.rs"]
@@ -266,6 +268,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(dns::trials());
     trials.extend(probe_options::trials());
     trials.extend(metrics::trials());
+    trials.extend(lrtm::trials());
     trials.extend(shortage::trials());
     trials.extend(shown::trials());
     trials.extend(one_schema::trials());

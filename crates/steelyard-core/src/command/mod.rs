@@ -33,6 +33,7 @@ mod seal;
 mod switched;
 mod taken;
 pub mod text;
+mod unmeasured;
 mod used;
 mod value;
 pub mod verdict;
@@ -54,6 +55,7 @@ pub use refusal::{Allowed, Hint, Refusal};
 pub use seal::{CannotSeal, Forget, Seal};
 pub use switched::Switched;
 pub use taken::{Taken, taken};
+pub use unmeasured::unmeasured;
 pub use used::features_not_enabled;
 
 use crate::config::HaPartner;

@@ -130,7 +130,7 @@ fn conduct(due: &Due, answer: Answer, now: Time) -> (Time, ProbeResult) {
         Answer::After(us) => us,
         Answer::Refused => return (now.plus_us(1_000), probe.failed(Fault::Refused)),
         Answer::Silent => {
-            let end = now.plus_us(due.spec.timing.response_timeout_us);
+            let end = now.plus_us(due.limit_us);
             return (end, probe.timed_out(Stage::Connect));
         }
     };

@@ -149,7 +149,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("balance", &["service"]),
     ("vserver", &["service", "balance"]),
     ("config", &[]),
-    ("command", &["config"]),
+    ("command", &["config", "monitor"]),
     ("snapshot", &["service", "balance", "vserver", "config"]),
     ("monitor", &["service", "config"]),
     ("proxy", &["service", "vserver", "snapshot", "timer"]),

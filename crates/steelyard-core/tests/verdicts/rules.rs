@@ -302,3 +302,20 @@ fn a_net_profile_is_honoured_with_an_address_and_not_with_a_set_of_them() {
     assert_eq!(findings(&judgement, 1).count(), 0);
     assert_eq!(findings(&judgement, 2).map(|f| f.consequence).collect::<Vec<_>>(), [Consequence::Traffic]);
 }
+
+/// Case M38: in a file the order of the lines does not matter.
+#[test]
+fn m38_lrtm_without_a_monitor_that_measures_is_found() {
+    let site = SITE.replace("192.0.2.10 80", "192.0.2.10 80 -lbMethod LRTM");
+    let measured = "add lb monitor m HTTP -LRTM ENABLED\nbind service s -monitorName m\n";
+    let other = "add service t 192.0.2.12 HTTP 80\nbind lb vserver v t\n";
+    let reason = |text: &str| judged(text).findings.first().map(|finding| finding.reason.clone());
+    assert_eq!(line(&site, "add lb vserver v"), (Verdict::Partial, Consequence::Traffic));
+    let lacks = "it chooses by LRTM, and no monitor with -LRTM ENABLED measures";
+    let ecv = "for which TCP-ECV needs -send and -recv, UDP-ECV -recv";
+    assert_eq!(reason(&site), Some(format!("{lacks} s, {ecv}: the fewest connections decide")));
+    assert_eq!(reason(&format!("{site}{measured}")), None);
+    let mixed = format!("{site}{measured}{other}");
+    assert_eq!(reason(&mixed), Some(format!("{lacks} t, {ecv}: the mean of the others counts for them")));
+    assert_eq!(reason(&mixed.replace("-lbMethod LRTM", "")), None);
+}

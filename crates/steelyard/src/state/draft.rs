@@ -45,6 +45,11 @@ impl Draft<'_> {
         done.warnings
     }
 
+    /// Where LRTM is left without the monitors that it needs by what was carried out so far.
+    pub fn unmeasured(&self) -> Vec<Warning> {
+        command::unmeasured(&self.config, &self.commands)
+    }
+
     /// Is what the command would add there already, the same in all?
     pub fn has_already(&mut self, command: &Command) -> bool {
         command::is_there_already(&mut self.config, command)

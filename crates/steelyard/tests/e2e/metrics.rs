@@ -18,13 +18,13 @@ pub fn trials() -> Vec<Trial> {
 }
 
 /// A page that was read: for each family its type, for each series its value.
-struct Page {
+pub struct Page {
     types: BTreeMap<String, String>,
     series: BTreeMap<String, f64>,
 }
 
 impl Page {
-    fn of(program: &Program) -> Page {
+    pub fn of(program: &Program) -> Page {
         let answer = program.manage("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
         assert_eq!(answer.start, "HTTP/1.1 200 OK");
         assert_eq!(answer.field("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
@@ -63,10 +63,13 @@ impl Page {
         page
     }
 
-    fn value(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
-        let labels: Vec<(String, String)> =
-            labels.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-        let key = format!("{name}{labels:?}");
+    /// Is there such a series?
+    pub fn has(&self, name: &str, labels: &[(&str, &str)]) -> bool {
+        self.series.contains_key(&key(name, labels))
+    }
+
+    pub fn value(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
+        let key = key(name, labels);
         *self.series.get(&key).unwrap_or_else(|| panic!("no {key} in {:#?}", self.series))
     }
 
@@ -79,6 +82,12 @@ impl Page {
         let of = |bound| self.value(&format!("{name}_bucket"), &[("vserver", vserver), ("le", bound)]);
         bounds.into_iter().map(of).collect()
     }
+}
+
+fn key(name: &str, labels: &[(&str, &str)]) -> String {
+    let labels: Vec<(String, String)> =
+        labels.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+    format!("{name}{labels:?}")
 }
 
 /// Name, labels and value of a line.
@@ -232,7 +241,8 @@ fn a_change_of_state_is_told_once_with_its_reason_and_counted() {
     assert!(!program.lines().contains(&up), "the state at the start is told by the list");
     s1.stop();
     program.wait_for_line(&down);
-    program.wait_for_line("s1 (");
+    let why = "m: Failure - TCP syn sent, reset received.";
+    program.wait_for_line(&format!("s1 ({ip}:8101) is DOWN: {why}"));
     let page = Page::of(&program);
     assert_eq!(changes(&page), (of_v + 1.0, of_s1 + 1.0));
     assert_eq!(page.value("steelyard_vserver_up", &[("vserver", "v")]), 0.0);

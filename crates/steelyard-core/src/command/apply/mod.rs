@@ -62,20 +62,28 @@ pub struct Done {
 }
 
 /// Why an accepted command may not do what was meant.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Warning {
     /// 1067: the object is kept, but this feature is not enabled.
     FeatureDisabled(&'static str),
     /// 1158: there is a newer way to say this.
     Deprecated(&'static str),
+    /// 1093: a virtual server chooses by LRTM, and no monitor of some that are bound to it measures.
+    Unmeasured {
+        /// The virtual server.
+        vserver: String,
+        /// The services and groups, the first few by name.
+        services: String,
+    },
 }
 
 impl Warning {
     /// NITRO's error code.
-    pub fn code(self) -> u16 {
+    pub fn code(&self) -> u16 {
         match self {
             Warning::FeatureDisabled(_) => 1067,
             Warning::Deprecated(_) => 1158,
+            Warning::Unmeasured { .. } => 1093,
         }
     }
 }
@@ -85,6 +93,10 @@ impl std::fmt::Display for Warning {
         match self {
             Warning::FeatureDisabled(feature) => write!(f, "Feature(s) not enabled [{feature}]"),
             Warning::Deprecated(argument) => write!(f, "Argument deprecated [{argument}]"),
+            Warning::Unmeasured { vserver, services } => write!(
+                f,
+                "Argument pre-requisite missing [lbMethod LRTM of {vserver}: no monitor with -LRTM ENABLED measures {services}]"
+            ),
         }
     }
 }
@@ -276,7 +288,7 @@ fn only_one(command: &Command, among: &[(&'static str, &'static str)]) -> Result
 }
 
 /// What the command's object is called.
-fn name(command: &Command) -> &str {
+pub(super) fn name(command: &Command) -> &str {
     let key = command.arguments().find(|(row, _)| row.place == Place::Key);
     match key {
         Some((_, Value::Text(name))) => name,
@@ -292,7 +304,7 @@ fn names<'c>(command: &'c Command, nitro: &str) -> Vec<&'c str> {
     }
 }
 
-fn text<'c>(command: &'c Command, nitro: &str) -> Option<&'c str> {
+pub(super) fn text<'c>(command: &'c Command, nitro: &str) -> Option<&'c str> {
     match command.value(nitro) {
         Some(Value::Text(text)) => Some(text),
         _ => None,

@@ -1,4 +1,5 @@
-//! Findings that need the whole configuration: what keeps a virtual server closed, a service without a probe of its own.
+//! Findings that need the whole configuration: what keeps a virtual server closed, a service
+//! without a probe of its own or without a response time that is asked for.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,9 @@ use super::site::{self, Site};
 use super::{Consequence, Finding, Verdict};
 use crate::command::Object;
 use crate::command::host::OnHost;
+use crate::command::unmeasured::some_of;
 use crate::config::{Features, Keyed, LbVserver, MonitorBinding};
+use crate::monitor::measured;
 
 /// What is worth saying before anything else.
 pub(super) fn first(site: &Site) -> Vec<String> {
@@ -36,6 +39,7 @@ pub(super) fn findings(site: &Site) -> BTreeMap<usize, Vec<Finding>> {
     }
     for vserver in site.config.lb_vservers.iter().filter(|vserver| vserver.service_type.is_carried()) {
         found.guarded(vserver);
+        found.unmeasured(vserver);
     }
     found.by_line
 }
@@ -74,6 +78,24 @@ impl Found<'_> {
             guards.join(", ")
         );
         self.add(Object::LbVserver, &vserver.name, Consequence::Exposure, &reason);
+    }
+
+    /// LRTM decides by response times: what becomes of services that can have none.
+    fn unmeasured(&mut self, vserver: &LbVserver) {
+        let config = self.site.config;
+        let services: Vec<&str> = measured::unmeasured(config, vserver).collect();
+        if services.is_empty() {
+            return;
+        }
+        let instead = match services.len() == vserver.bindings.len() {
+            true => "the fewest connections decide",
+            false => "the mean of the others counts for them",
+        };
+        let services = some_of(&services);
+        let reason = format!(
+            "it chooses by LRTM, and no monitor with -LRTM ENABLED measures {services}, for which TCP-ECV needs -send and -recv, UDP-ECV -recv: {instead}"
+        );
+        self.add(Object::LbVserver, &vserver.name, Consequence::Traffic, &reason);
     }
 
     fn add(&mut self, object: Object, name: &str, consequence: Consequence, reason: &str) {

@@ -45,7 +45,7 @@ pub fn many(work: &Work<'_>, steps: &mut [Step], on_error: OnError, draft: &mut 
         }
     }
     if results.iter().all(Result::is_ok) {
-        return (work.done(&warnings), true);
+        return (work.done(warnings, draft), true);
     }
     let keep = on_error != OnError::Rollback && results.iter().any(Result::is_ok);
     if on_error == OnError::Rollback {

@@ -171,7 +171,7 @@ impl Work<'_> {
     /// A body of one object: the answer, and whether there is a change.
     fn one(&self, step: &mut Step, draft: &mut Draft<'_>) -> (Reply, bool) {
         match step.apply(self, draft) {
-            Ok(warnings) => (self.done(&warnings), true),
+            Ok(warnings) => (self.done(warnings, draft), true),
             Err(failure) => (failure.into(), false),
         }
     }
@@ -194,8 +194,12 @@ impl Work<'_> {
     }
 
     /// All of it was carried out.
-    fn done(&self, warnings: &[Warning]) -> Reply {
-        match warnings.first().filter(|_| self.asked.says_yes("warning")) {
+    fn done(&self, mut warnings: Vec<Warning>, draft: &Draft<'_>) -> Reply {
+        let asks = self.asked.says_yes("warning");
+        if asks && warnings.is_empty() {
+            warnings = draft.unmeasured();
+        }
+        match warnings.first().filter(|_| asks) {
             Some(warning) => Reply::warning(warning.code(), &warning.to_string()),
             None if self.asked.adds() => Reply::created(),
             None => Reply::done(),
