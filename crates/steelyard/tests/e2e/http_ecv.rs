@@ -12,7 +12,7 @@ use crate::ecv::{wait_for_response, watched};
 use crate::foreign::Running;
 use crate::installed::program;
 use crate::place::Place;
-use crate::program::Program;
+use crate::program::{Program, run_to_end};
 use crate::scripted::{Scripted, read_to, say};
 use crate::service::{TestService, Then, wait_for};
 
@@ -166,37 +166,53 @@ fn the_body_counts_and_is_timed_from_the_request() {
     assert!(!service.heads_with("GET / HTTP/1.1\r\n").is_empty(), "without -send it asks for /");
 }
 
-/// What is typed is stored, by NITRO as by a file, and its escapes are undone for the probe alone.
+/// What is typed is stored, by NITRO as by a file, and its escapes are undone for the probe alone. A line end that a text box
+/// added is seen in what the command line shows.
 fn m40_strings_are_kept_and_shown_as_they_were_typed() {
     let place = Place::new();
     let ip = place.ip();
     let service = TestService::start(place.service(1), |x| x.answer(200, b"ok\r\n"));
-    let program = Program::launch(&place, &format!("enable ns feature LB\nadd service s1 {ip} HTTP 8101\n"));
-    let (send, recv) = ("GET /a?b=c&d=\"e\" ", r"ok\r\n");
-    let monitor = json!({"monitorname": "m1", "type": "HTTP-ECV", "send": send, "recv": recv});
-    program.done("POST", "lbmonitor", json!({"lbmonitor": monitor}));
-    program.done(
-        "PUT",
-        "service_lbmonitor_binding",
-        json!({"service_lbmonitor_binding": {"name": "s1", "monitor_name": "m1"}}),
-    );
-    let shown = |program: &Program| {
-        let row = rows(program, "lbmonitor/m1").swap_remove(0);
-        (row["send"].as_str().unwrap().to_owned(), row["recv"].as_str().unwrap().to_owned())
+    let text =
+        format!("enable ns feature LB\nadd service s1 {ip} HTTP 8101\nadd service s2 {ip} HTTP 8102\n");
+    let program = Program::launch(&place, &text);
+    let typed = [("m1", "GET /a?b=c&d=\"e\" ", r"ok\r\n"), ("m2", "GET /b\r\n", "ok\r\n")];
+    for ((monitor, send, recv), service) in typed.into_iter().zip(["s1", "s2"]) {
+        let added =
+            json!({"monitorname": monitor, "type": "HTTP-ECV", "send": send, "recv": recv, "destport": 8101});
+        program.done("POST", "lbmonitor", json!({"lbmonitor": added}));
+        let bound = json!({"name": service, "monitor_name": monitor});
+        program.done("PUT", "service_lbmonitor_binding", json!({"service_lbmonitor_binding": bound}));
+    }
+    let is_as_typed = |program: &Program| {
+        for (monitor, send, recv) in typed {
+            let row = rows(program, &format!("lbmonitor/{monitor}")).swap_remove(0);
+            assert_eq!((&row["send"], &row["recv"]), (&json!(send), &json!(recv)));
+        }
+        let data = program.data().to_str().unwrap();
+        for (monitor, send) in [("m1", "GET /a?b=c&d=\"e\" "), ("m2", r"GET /b\r\n")] {
+            let output = run_to_end(&["cli", "--data", data, "show", "lb", "monitor", monitor]);
+            let shown = String::from_utf8(output.stdout).unwrap();
+            let strings = format!("Send string......:\n       \"{send}\"\n");
+            assert!(shown.contains(&strings) && shown.contains("       \"ok\\r\\n\"\n"), "{shown}");
+        }
     };
-    let typed = (send.to_owned(), recv.to_owned());
-    assert_eq!(shown(&program), typed);
-    wait_for_response(&program, 1, "UP", "Success - HTTP response code 200, matched.");
-    assert!(!service.heads_with("GET /a?b=c&d=\"e\" HTTP/1.1\r\n").is_empty());
-    // The file of the command line has the same, quoted; who reads it has it unchanged.
+    is_as_typed(&program);
+    for (n, request) in [(1, "GET /a?b=c&d=\"e\" HTTP/1.1\r\n"), (2, "GET /b HTTP/1.1\r\n")] {
+        wait_for_response(&program, n, "UP", "Success - HTTP response code 200, matched.");
+        assert!(!service.heads_with(request).is_empty());
+    }
+    // The file has the same in quotes, and who reads it has it unchanged.
     program.done("POST", "nsconfig?action=save", json!({"nsconfig": {}}));
     let saved = std::fs::read_to_string(program.config_path()).unwrap();
-    let line = saved.lines().find(|line| line.starts_with("add lb monitor m1 ")).unwrap().to_owned();
-    // `spec/cli.md` 2: inside quotes, quotes and backslashes have one before them.
-    assert!(line.contains(r#"-send "GET /a?b=c&d=\"e\" " -recv "ok\\r\\n""#), "{line}");
+    // `spec/cli.md` 2: quotes and backslashes have a backslash before them there, line ends are escapes.
+    for strings in
+        [r#" -send "GET /a?b=c&d=\"e\" " -recv "ok\\r\\n" "#, r#" -send "GET /b\r\n" -recv "ok\r\n" "#]
+    {
+        assert!(saved.contains(strings), "{saved}");
+    }
     drop(program);
     let again = Program::launch(&place, &saved);
-    assert_eq!(shown(&again), typed);
+    is_as_typed(&again);
     wait_for("a probe of the saved monitor", || {
         service.heads_with("GET /a?b=c&d=\"e\" HTTP/1.1\r\n").len() >= 2
     });
