@@ -175,3 +175,21 @@ fn services_that_are_not_reached_by_tcp_are_pinged() {
         assert_eq!(sorted_of(service_type, lines), (run, vec![LDAP.to_owned()], 0), "{service_type}");
     }
 }
+
+/// At the appliance the mark stands for that address, from which the service then answers; no such answer is understood
+/// here.
+#[test]
+fn a_mark_that_stands_for_an_address_is_not_probed_with() {
+    let lines = "add lb monitor m TCP -tos YES -tosId 63\nbind service s -monitorName m";
+    assert_eq!(sorted(lines), (vec!["m 1".to_owned()], Vec::new(), 50));
+    let by_service = lines.replace("63", "63 -destIP 10.9.9.9");
+    let why = "m: Unknown - this version does not probe with -destIP and -tos YES.".to_owned();
+    assert_eq!(sorted(&by_service), (vec!["tcp-default 1".to_owned()], vec![why], 0));
+    let spec = |options: &str| {
+        let reading = read(format!("add lb monitor m TCP {options}").as_bytes(), "t");
+        Specs::new(&reading.config, &NoKey).of(reading.config.lb_monitors.find("m").unwrap(), true).tos
+    };
+    assert_eq!(spec("-tos YES -tosId 63"), Some(0xfc));
+    assert_eq!(spec("-tos YES -tosId 1"), Some(0x04));
+    assert_eq!((spec("-tosId 1"), spec("-tos YES"), spec("")), (None, None, None));
+}

@@ -122,9 +122,9 @@ resource! {
         /// YES: it is reached through a tunnel.
         ip_tunnel: bool = false, Option("ipTunnel", "iptunnel", Kind::YesNo).traffic();
         /// YES: probes carry a type of service.
-        tos: bool = false, Option("tos", "tos", Kind::YesNo).traffic();
+        tos: bool = false, Option("tos", "tos", Kind::YesNo);
         /// Which type of service that is.
-        tos_id: Option<u32> = None, Option("tosId", "tosid", Kind::Number { min: 1, max: 63 }).traffic();
+        tos_id: Option<u32> = None, Option("tosId", "tosid", Kind::Number { min: 1, max: 63 });
         /// YES: probes go through TLS.
         secure: bool = false, Option("secure", "secure", Kind::YesNo);
         /// YES: a Citrix server is asked whether the user may log in.

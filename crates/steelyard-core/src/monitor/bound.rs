@@ -93,9 +93,16 @@ pub fn cannot_run(monitor: &LbMonitor, key: &dyn Unseal) -> Option<CannotRun> {
     if let MonitorType::NotCarried(name) = monitor.kind {
         return Some(CannotRun::Type(name));
     }
-    let LbMonitor { transparent, ip_tunnel, tos, .. } = *monitor;
+    let LbMonitor { transparent, ip_tunnel, .. } = *monitor;
     let secure = monitor.secure && !monitor.kind.can_be_secure();
-    let ways = [(secure, "secure"), (transparent, "transparent"), (ip_tunnel, "ipTunnel"), (tos, "tos")];
+    // At the appliance the mark stands for that address, and the probe goes to the service, which answers from there.
+    let tos_by_service = monitor.tos && monitor.dest_ip.is_some();
+    let ways = [
+        (secure, "secure"),
+        (transparent, "transparent"),
+        (ip_tunnel, "ipTunnel"),
+        (tos_by_service, "destIP and -tos"),
+    ];
     if let Some((_, option)) = ways.iter().find(|(given, _)| *given) {
         return Some(CannotRun::Option(option));
     }

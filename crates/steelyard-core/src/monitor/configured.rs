@@ -46,6 +46,7 @@ impl<'k> Specs<'k> {
             sense: if monitor.reverse { Sense::Reverse } else { Sense::Direct },
             destination_ip: monitor.dest_ip,
             destination_port: monitor.dest_port,
+            tos: monitor.tos_id.filter(|_| monitor.tos).and_then(|id| u8::try_from(id << 2).ok()),
             tls: is_secure(monitor).then(|| Arc::new(Terms::default())),
             source: self.sources.profile(&monitor.net_profile),
             enabled: monitor.enabled && enabled,

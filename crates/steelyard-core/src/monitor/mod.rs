@@ -56,6 +56,8 @@ pub struct Spec {
     pub tls: Option<Arc<tls::Terms>>,
     /// The address of `-netProfile` that probes leave from.
     pub source: Option<IpAddr>,
+    /// `-tos` and `-tosId`: the byte that the packets of its probes carry, the id in its upper six bits.
+    pub tos: Option<u8>,
     /// `-state`: a disabled monitor is neither run nor counted.
     pub enabled: bool,
 }

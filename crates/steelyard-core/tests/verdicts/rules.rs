@@ -319,3 +319,15 @@ fn m38_lrtm_without_a_monitor_that_measures_is_found() {
     assert_eq!(reason(&mixed), Some(format!("{lacks} t, {ecv}: the mean of the others counts for them")));
     assert_eq!(reason(&mixed.replace("-lbMethod LRTM", "")), None);
 }
+
+#[test]
+fn a_type_of_service_is_honoured_unless_it_stands_for_an_address() {
+    let verdict = |options: &str| {
+        let text = format!("{SITE}add lb monitor m TCP {options}\nbind service s -monitorName m\n");
+        line(&text, "add lb monitor m")
+    };
+    assert_eq!(verdict("-tos YES -tosId 3"), (Verdict::Honoured, Consequence::None));
+    let both = "-destIP 192.0.2.1 -tos YES -tosId 3";
+    assert_eq!(verdict(both), (Verdict::Partial, Consequence::Traffic));
+    assert_eq!(verdict(&both.replace("YES", "NO")), (Verdict::Honoured, Consequence::None));
+}

@@ -4,9 +4,12 @@
 //! channel cannot be had. What this host lacks must not take a service down.
 
 use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 use rustix::io::Errno;
+use socket2::SockRef;
 use steelyard_core::monitor::schedule::Due;
 use steelyard_core::monitor::{Channel, Fault, Probe, ProbeResult};
 use tokio::time::Instant;
@@ -44,6 +47,16 @@ pub async fn carry_out(
             // What it leaves is closed at once: nothing more is expected on it.
             End::Reopen(other) => channel = other,
         }
+    }
+}
+
+/// Has a socket that is about to connect send packets of the monitor's type of service.
+pub fn mark(socket: impl AsFd, due: &Due) -> io::Result<()> {
+    let Some(tos) = due.spec.tos else { return Ok(()) };
+    let socket = SockRef::from(&socket);
+    match due.to {
+        SocketAddr::V4(_) => socket.set_tos_v4(tos.into()),
+        SocketAddr::V6(_) => socket.set_tclass_v6(tos.into()),
     }
 }
 

@@ -9,7 +9,7 @@ use steelyard_core::monitor::{Fault, Probe, Stage, Step};
 use tokio::net::UdpSocket;
 use tokio::time::{Instant, timeout_at};
 
-use super::channel::{End, classify};
+use super::channel::{End, classify, mark};
 use crate::worker::{Clock, leave_from};
 
 /// Uses one socket, if it could be had, to the end.
@@ -41,6 +41,7 @@ pub fn connected(socket: Socket, due: &Due, to: SocketAddr) -> io::Result<UdpSoc
     if let Some(from) = due.from {
         leave_from(&socket, from)?;
     }
+    mark(&socket, due)?;
     socket.connect(&to.into())?;
     UdpSocket::from_std(socket.into())
 }

@@ -15,7 +15,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::client::TlsStream;
 
-use super::channel::{End, classify};
+use super::channel::{End, classify, mark};
 use super::tls::{Handshakes, alert};
 use crate::worker::{Clock, leave_from};
 
@@ -87,6 +87,7 @@ async fn connect_from(due: &Due) -> io::Result<TcpStream> {
     if let Some(from) = due.from {
         leave_from(&socket, from)?;
     }
+    mark(&socket, due)?;
     let stream = socket.connect(due.to).await?;
     if due.closing == Closing::Reset {
         // However it ends from here on: also where it is cut off with its service.

@@ -1,10 +1,14 @@
 //! PING monitors: hosts in network namespaces that answer, fall silent and answer again, over each kind of ICMP socket,
 //! and a host that permits none.
 
+use std::collections::BTreeSet;
+use std::io::Read;
 use std::net::{IpAddr, SocketAddr};
 use std::process::Command;
+use std::time::Duration;
 
 use libtest_mimic::Trial;
+use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::client::page;
 use crate::installed::program;
@@ -19,6 +23,7 @@ pub fn trials() -> Vec<Trial> {
         hosts_that_answer_are_up_by_echo_sockets,
         a_host_that_falls_silent_is_down_until_it_answers_again,
         m23_where_icmp_is_forbidden_a_service_stays_eligible,
+        probes_carry_their_type_of_service,
     ]
 }
 
@@ -119,6 +124,50 @@ fn m23_where_icmp_is_forbidden_a_service_stays_eligible() {
         program.wait_for_state("service", "b", "DOWN");
         assert_eq!(program.errors(), errors, "told once");
     });
+}
+
+/// Every kind of probe, as it comes in at the other host: the id is in the upper six bits, and unmarked ones stay so.
+fn probes_carry_their_type_of_service() {
+    let Some(mut network) = Network::new() else { return };
+    let [balancer, there] = [(); 2].map(|()| network.host());
+    let place = Place::new();
+    let (mut text, mut expected) = ("enable ns feature LB\n".to_owned(), BTreeSet::new());
+    for (n, (kind, protocols)) in
+        (0u8..).zip([("TCP", [6, 6]), ("PING", [1, 58]), ("UDP-ECV -send x", [17, 17])])
+    {
+        for (v6, protocol) in [false, true].into_iter().zip(protocols) {
+            let (id, ip) = (10 + 2 * n + u8::from(v6), if v6 { there.ip6() } else { there.ip() });
+            text += &format!(
+                "add lb monitor m{id} {kind} -tos YES -tosId {id} {QUICK}\n\
+                 add service s{id} {ip} TCP 81{id}\nbind service s{id} -monitorName m{id}\n"
+            );
+            expected.insert((v6, protocol, id));
+        }
+    }
+    text += &format!("add service plain {} TCP 8199\n", there.ip());
+    expected.insert((false, 6, 0));
+    // All that comes in, from the IP header on.
+    let all = Protocol::from(i32::from(3u16.to_be()));
+    let wire = there.enter(|| Socket::new(Domain::PACKET, Type::DGRAM, Some(all)).unwrap());
+    wire.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let _program = balancer.enter(|| Program::launch(&place, &text));
+    let (balancer, mut packet) = ((balancer.ip(), balancer.ip6()), [0u8; 2_048]);
+    while !expected.is_empty() {
+        let length =
+            (&wire).read(&mut packet).unwrap_or_else(|error| panic!("{error}: no packet of {expected:?}"));
+        let packet = &packet[..length];
+        let (v6, protocol, tos, from): (_, _, _, IpAddr) = match packet[0] >> 4 {
+            4 => (false, packet[9], packet[1], <[u8; 4]>::try_from(&packet[12..16]).unwrap().into()),
+            6 => {
+                let from = <[u8; 16]>::try_from(&packet[8..24]).unwrap().into();
+                (true, packet[6], packet[0] << 4 | packet[1] >> 4, from)
+            }
+            _ => continue,
+        };
+        if from == balancer.0 || from == balancer.1 {
+            expected.remove(&(v6, protocol, tos >> 2));
+        }
+    }
 }
 
 /// Two services with a PING monitor, of which nobody is at the second one's address.

@@ -189,7 +189,7 @@ const SERVICE: Sentences = &[
 
 const MONITOR: Sentences = &[
     ("a failed probe takes the service DOWN, as with DOWN", &["action"]),
-    ("probes go to the service itself", &["transparent", "iptunnel", "tos", "tosid"]),
+    ("probes go to the service itself", &["transparent", "iptunnel"]),
     ("what a profile says of TLS is not looked at", &["sslprofile"]),
     ("no answer takes the service out of service slowly", &["trofsstring"]),
     ("no expression is evaluated", &["evalrule"]),
@@ -299,7 +299,7 @@ const WITH_OF_SERVICE: Sentences = &[
     ("policyname", &["priority", "gotopriorityexpression", "bindpoint", "labeltype", "labelname"]),
 ];
 
-const WITH_OF_MONITOR: Sentences = &[("tos", &["tosid"]), ("secure", &["sslprofile"])];
+const WITH_OF_MONITOR: Sentences = &[("secure", &["sslprofile"])];
 
 const WITH_OF_GROUP: Sentences = &[
     (

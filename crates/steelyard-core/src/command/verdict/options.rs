@@ -228,6 +228,10 @@ impl Applied<'_> {
             (Object::Service | Object::ServiceGroup, "cip", Value::Flag(true)) => {
                 self.has_no_magic_number().then_some(NO_MAGIC_NUMBER)
             }
+            (Object::LbMonitor, "tos", Value::Flag(true)) => {
+                let given = |row: &Row, value: &Value| row.nitro == "destip" && matches!(value, Value::Ip(_));
+                self.command.arguments().any(|(row, value)| given(row, value)).then_some(NO_ADDRESS_BY_TOS)
+            }
             _ => None,
         }
     }
@@ -451,6 +455,8 @@ const NO_TLS: &str = "a monitor of this type does not go through TLS here: it is
 const NO_SET: &str =
     "a set of addresses is not carried: connections leave from the SNIP, else from where the host chooses";
 const NOT_RUN: &str = "not run: the monitor is UNKNOWN and does not count, and a service without another one is probed by tcp-default";
+const NO_ADDRESS_BY_TOS: &str =
+    "no service answers a mark from the address that it stands for: with destIP the monitor is UNKNOWN";
 const FOREIGN: &str = "the appliance encrypted it with a key that is not here: until --secrets gives it, the monitor is UNKNOWN";
 const GUARDING_POLICY: &str = "the policy decides who gets in and is not carried out: what it guards stays closed unless --expose names it";
 const FORWARDING: &str = "how packets are forwarded is the host's business";

@@ -24,6 +24,7 @@ fn monitor(name: &str, timing: Timing) -> Arc<Spec> {
         sense: Sense::Direct,
         destination_ip: None,
         destination_port: None,
+        tos: None,
         tls: None,
         source: None,
         enabled: true,
