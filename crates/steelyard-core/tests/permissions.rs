@@ -1,7 +1,7 @@
 //! What command policies let users do.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use steelyard_core::command::read;
+use steelyard_core::command::{Command, Object, Verb, read};
 use steelyard_core::config::{Permission, Permissions};
 
 fn ask(lines: &str, user: &str, command: &str) -> Permission {
@@ -90,4 +90,53 @@ fn what_would_take_for_ever_to_match_lets_nobody_in() {
     let command = "a".repeat(64);
     assert_eq!(ask(&costly("DENY"), "u", &command), Permission::Denied);
     assert_eq!(ask(&costly("ALLOW"), "u", &command), Permission::Given, "by the next policy");
+}
+
+#[test]
+fn superusers_have_the_policy_of_that_name_themselves_or_by_a_group() {
+    let is_superuser = |lines: &str, user: &str| {
+        let reading = read(lines.as_bytes(), "ns.conf");
+        assert_eq!(reading.refused, [], "{lines}");
+        Permissions::of(&reading.config, user).is_superuser()
+    };
+    assert!(is_superuser("", "NSROOT"));
+    assert!(!is_superuser("", "nobody"));
+    for (policy, expected) in
+        [("superuser", true), ("SuperUser", true), ("network", false), ("sysadmin", false)]
+    {
+        let lines = format!("add system user u\nbind system user u {policy} 1\n");
+        assert_eq!(is_superuser(&lines, "U"), expected, "{policy}");
+    }
+    let everything = "add system cmdPolicy all ALLOW .*\nadd system user u\nbind system user u all 1\n";
+    assert!(!is_superuser(everything, "u"));
+    let grouped = "add system user u\nadd system group g\nbind system group g -userName u\n\
+                   bind system group g -policyName superuser 1\n";
+    assert!(is_superuser(grouped, "u"));
+}
+
+#[test]
+fn only_superusers_have_programs_run_by_monitors() {
+    let lines = "add lb monitor m USER -scriptName x\nadd lb monitor h HTTP\nadd service s 10.0.0.1 HTTP 80\n\
+                 add serviceGroup g HTTP\n";
+    let config = read(lines.as_bytes(), "ns.conf").config;
+    for (verb, object, fields, expected) in [
+        (Verb::Add, Object::LbMonitor, &[("monitorname", "n"), ("type", "user")][..], true),
+        (Verb::Add, Object::LbMonitor, &[("monitorname", "n"), ("type", "HTTP")], false),
+        (Verb::Set, Object::LbMonitor, &[("monitorname", "M"), ("type", "USER"), ("interval", "9")], true),
+        (Verb::Set, Object::LbMonitor, &[("monitorname", "h"), ("type", "HTTP"), ("interval", "9")], false),
+        (Verb::Unset, Object::LbMonitor, &[("monitorname", "m"), ("type", "USER"), ("scriptargs", "")], true),
+        (Verb::Bind, Object::Service, &[("name", "s"), ("monitor_name", "M")], true),
+        (Verb::Bind, Object::Service, &[("name", "s"), ("monitor_name", "h")], false),
+        (Verb::Bind, Object::ServiceGroup, &[("servicegroupname", "g"), ("monitor_name", "m")], true),
+        (Verb::Bind, Object::LbMonitor, &[("monitorname", "m"), ("servicename", "s")], true),
+        (Verb::Unbind, Object::Service, &[("name", "s"), ("monitor_name", "m")], false),
+        (Verb::Rm, Object::LbMonitor, &[("monitorname", "m"), ("type", "USER")], false),
+    ] {
+        let words: Vec<Vec<&str>> =
+            fields.iter().map(|(_, word)| [*word].into_iter().filter(|w| !w.is_empty()).collect()).collect();
+        let given: Vec<(&str, &[&str])> =
+            fields.iter().zip(&words).map(|((name, _), words)| (*name, words.as_slice())).collect();
+        let command = Command::new(verb, object, &given).unwrap();
+        assert_eq!(command.is_for_superusers(&config), expected, "{}", command.text());
+    }
 }

@@ -78,6 +78,13 @@ pub enum Fault {
         /// Why not, and what to do.
         why: String,
     },
+    /// `--script-user` cannot run scripts.
+    ScriptUser {
+        /// As given.
+        name: String,
+        /// Why not, and what to do.
+        why: String,
+    },
     /// Services are no longer probed.
     Probing,
     /// `--no-listen`: bound services are DOWN.
@@ -133,6 +140,7 @@ impl Fault {
             | Fault::FirstPassword { .. }
             | Fault::Certificate { .. }
             | Fault::ManagementBeyondLoopback(_)
+            | Fault::ScriptUser { .. }
             | Fault::NothingToExpose(_)
             | Fault::Url { .. } => 2,
             _ => 1,
@@ -174,6 +182,7 @@ impl fmt::Display for Fault {
             Fault::System { what, error } => write!(f, "cannot {what}: {}", reason(error)),
             Fault::NotGiven(lines) => write!(f, "{}; see to it or leave out --strict", lines.join("; ")),
             Fault::Vip { interface, why } => write!(f, "--vip manage={interface}: {why}"),
+            Fault::ScriptUser { name, why } => write!(f, "--script-user {name}: {why}"),
             Fault::Probing => f.write_str("probing has stopped by a fault of this program; restart it and report what was printed above"),
             Fault::ServicesDown { down, bound } => {
                 write!(f, "{down} of {} DOWN; see the list above", plural(*bound, "bound service is", "bound services are"))

@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, ResolveFlags, fsync, linkat, mkdirat, openat2, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, Mode, OFlags, ResolveFlags, chmodat, fchmod, fsync, linkat, mkdirat, openat2, unlinkat,
+};
 use rustix::io::Errno;
 
 use crate::certificate::Facts;
@@ -94,7 +96,7 @@ impl Folders {
         if files >= MOST_FILES || bytes > MOST_BYTES_IN_ALL {
             return Err(Refused::TooMany);
         }
-        put(&directory, name, contents)
+        put(&directory, name, contents, if is_scripts(folder) { FOR_ALL } else { OWNERS_FILE })
     }
 
     /// The files of a folder, by name. One that no client has written to yet is empty.
@@ -151,6 +153,22 @@ impl Folders {
         }
     }
 
+    /// The folder of scripts, if it has one of that name.
+    ///
+    /// # Errors
+    /// [`Refused`]
+    pub fn script(&self, name: &str) -> Result<OwnedFd, Refused> {
+        let name = file_name(name)?;
+        let directory = self.open(SCRIPTS, Missing::IsMissing)?;
+        let file = file(&directory, name)?;
+        if entry(name, &file)?.is_folder { Err(Refused::NoFile) } else { Ok(directory) }
+    }
+
+    /// Where that folder is, for people.
+    pub fn scripts(&self) -> Option<PathBuf> {
+        self.data.as_deref().map(|data| data.join(SCRIPTS.trim_start_matches('/')))
+    }
+
     /// The folder that stands for the appliance's of that name.
     fn open(&self, folder: &str, missing: Missing) -> Result<OwnedFd, Refused> {
         let data = self.data.as_deref().ok_or(Refused::Nowhere)?;
@@ -161,10 +179,16 @@ impl Folders {
         // What leads to the data directory is the operator's.
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
         let at = openat2(CWD, data, flags, Mode::empty(), ResolveFlags::empty()).map_err(io)?;
+        let last = folder.rsplit('/').next().filter(|_| is_scripts(folder));
         folder.split('/').filter(|part| !part.is_empty()).try_fold(at, |at, part| {
             if missing == Missing::Make {
                 match mkdirat(&at, part, Mode::RWXU) {
-                    Ok(()) => fsync(&at).map_err(io)?,
+                    Ok(()) => {
+                        if last == Some(part) {
+                            chmodat(&at, part, FOR_ALL, AtFlags::empty()).map_err(io)?;
+                        }
+                        fsync(&at).map_err(io)?;
+                    }
                     Err(Errno::EXIST) => {}
                     Err(error) => return Err(io(error)),
                 }
@@ -172,6 +196,11 @@ impl Folders {
             openat2(&at, part, flags, Mode::empty(), confined()).map_err(io)
         })
     }
+}
+
+/// Is that the folder of scripts?
+pub fn is_scripts(folder: &str) -> bool {
+    folder.trim_end_matches('/') == SCRIPTS
 }
 
 /// What becomes of a folder that is not there yet.
@@ -223,13 +252,14 @@ fn entries(directory: &OwnedFd) -> Result<Vec<Entry>, Refused> {
 }
 
 /// Under a name that no client can name until all of it is written.
-fn put(directory: &OwnedFd, name: &str, contents: &[u8]) -> Result<(), Refused> {
+fn put(directory: &OwnedFd, name: &str, contents: &[u8], mode: Mode) -> Result<(), Refused> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let draft = format!(".{}.{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mode = Mode::RUSR | Mode::WUSR;
-    let mut file = openat2(directory, &*draft, flags, mode, confined()).map(File::from).map_err(io)?;
-    let written = file.write_all(contents).and_then(|()| file.sync_all()).map_err(Refused::Io);
+    let mut file = openat2(directory, &*draft, flags, OWNERS_FILE, confined()).map(File::from).map_err(io)?;
+    let written = file.write_all(contents).map_err(Refused::Io);
+    let written = written.and_then(|()| fchmod(&file, mode).map_err(io));
+    let written = written.and_then(|()| file.sync_all().map_err(Refused::Io));
     let placed =
         written.and_then(|()| linkat(directory, &*draft, directory, name, AtFlags::empty()).map_err(io));
     let removed = unlinkat(directory, &*draft, AtFlags::empty()).map_err(io);
@@ -253,8 +283,15 @@ fn io(error: Errno) -> Refused {
 
 /// The folder of certificates and keys.
 pub const CERTIFICATES: &str = "/nsconfig/ssl";
+/// Of a file that its owner alone reads.
+const OWNERS_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
+/// Of scripts and their folder: whoever runs them must get at them, and they hold no secrets. What is above the folder
+/// stays closed.
+const FOR_ALL: Mode = Mode::from_raw_mode(0o755);
+/// The folder of scripts that monitors have run.
+pub const SCRIPTS: &str = "/nsconfig/monitors";
 /// The appliance's folders that clients may name.
-const FOLDERS: &[&str] = &[CERTIFICATES, "/nsconfig/license", "/nsconfig/monitors", "/var/tmp"];
+const FOLDERS: &[&str] = &[CERTIFICATES, "/nsconfig/license", SCRIPTS, "/var/tmp"];
 /// As in the reference.
 pub const NAME_BYTES: usize = 63;
 /// In one file.
@@ -311,6 +348,32 @@ mod tests {
         folders.remove(CERTIFICATES, "a.crt").unwrap();
         assert!(matches!(folders.remove(CERTIFICATES, "a.crt"), Err(Refused::Missing)));
         assert_eq!(fs::read_dir(data.certificates()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn scripts_can_be_run_by_others_and_nothing_above_them_can_be_read() {
+        let data = Data::new("scripts");
+        let folders = data.folders();
+        assert!(matches!(folders.script("x.pl"), Err(Refused::Missing)));
+        folders.add("/nsconfig/monitors/", "x.pl", b"#!/bin/sh").unwrap();
+        let mode = |path: &str| fs::metadata(data.0.join(path)).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode("nsconfig/monitors"), mode("nsconfig/monitors/x.pl")), (0o755, 0o755));
+        assert_eq!(mode("nsconfig"), 0o700);
+        assert!(folders.script("x.pl").is_ok());
+        let scripts = folders.scripts().unwrap();
+        fs::create_dir(scripts.join("folder")).unwrap();
+        symlink("x.pl", scripts.join("link")).unwrap();
+        for (name, is_missing) in [("y.pl", true), ("folder", false), ("link", false)] {
+            let refused = folders.script(name).unwrap_err();
+            assert!(if is_missing {
+                matches!(refused, Refused::Missing)
+            } else {
+                matches!(refused, Refused::NoFile)
+            });
+        }
+        for name in ["", "..", "../seal.key", "/bin/sh", ".hidden", "a/b"] {
+            assert!(matches!(folders.script(name), Err(Refused::Name)), "{name:?}");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod check;
 mod cli;
 mod columns;
 mod demo;
+mod dispatcher;
 mod door;
 mod explain;
 mod expose;
@@ -61,7 +62,7 @@ enum Command {
     ///
     /// SIGHUP makes it read the file again: what is in both goes on undisturbed. A file that cannot be read, or with
     /// --strict a refused line, changes nothing. SIGTERM and SIGINT let requests in progress end, a second one does not.
-    Run(run::RunArgs),
+    Run(Box<run::RunArgs>),
     /// Tell what becomes of each line of a configuration; nothing is opened or changed.
     Check(check::CheckArgs),
     /// See it work: everything on loopback, three services of unequal speed, a gentle load.

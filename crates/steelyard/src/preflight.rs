@@ -32,7 +32,7 @@ pub async fn probe(plan: Plan, report: &Report) -> Result<(), Fault> {
     let mut signals = Signals::new()?;
     let clock = Clock::start();
     let quiet = |_: News<'_>| ();
-    let (prober, _probing) = Prober::start(clock, seed(), quiet);
+    let (prober, _probing) = Prober::start(clock, seed(), plan.dispatcher, quiet);
     let addresses = Addresses::open(Vip::Host)?;
     let context = Context {
         clock,

@@ -17,6 +17,7 @@ use crate::access_log::{AccessLog, Output, Sink, Target};
 use crate::addresses::{self, Addresses, Vip};
 use crate::auth::audit::Audit;
 use crate::auth::{Auth, First, first};
+use crate::dispatcher::{Dispatcher, DispatcherArgs};
 use crate::expose::Exposed;
 use crate::fault::Fault;
 use crate::files::Folders;
@@ -89,6 +90,8 @@ pub struct RunArgs {
     /// Write a JSON line for each request to this file, '-' for standard output; SIGUSR1 opens it again after it was moved.
     #[arg(long, value_name = "FILE|-")]
     access_log: Option<PathBuf>,
+    #[command(flatten)]
+    dispatcher: DispatcherArgs,
     /// How long a stop by SIGTERM or SIGINT waits for transactions in progress before it cuts them.
     #[arg(long, value_name = "SECONDS", default_value_t = DRAIN_SECONDS)]
     drain_seconds: u32,
@@ -124,6 +127,8 @@ pub struct Plan {
     pub data: Option<PathBuf>,
     /// Where each transaction is written down, if anywhere.
     pub access_log: Option<Output>,
+    /// What runs the scripts of monitors.
+    pub dispatcher: Dispatcher,
     /// How long a stop waits for transactions in progress.
     pub drain_seconds: u32,
     /// Where all that takes place.
@@ -208,7 +213,7 @@ where
         .map_err(|error| Fault::System { what: "start a worker", error })?;
     let ready = Rc::new(Cell::new(false));
     let mut host_socket = None;
-    let (prober, probing) = start_prober(clock, report, &ready, workers.flusher());
+    let (prober, probing) = start_prober(clock, report, &ready, (workers.flusher(), plan.dispatcher));
     let (placement, probed, listing) = match plan.stage {
         Stage::Site => (Placement::default(), Probing::AsConfigured, None),
         Stage::Lab { placement, listing } => (placement, Probing::Off, Some(listing)),
@@ -360,6 +365,7 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
         source: Some(source),
         data: Some(args.data.clone()),
         access_log,
+        dispatcher: args.dispatcher.dispatcher(&args.data, report)?,
         drain_seconds: args.drain_seconds,
         stage: Stage::Site,
     })
@@ -391,7 +397,7 @@ fn start_prober(
     clock: Clock,
     report: &Report,
     ready: &Rc<Cell<bool>>,
-    flusher: Flusher,
+    (flusher, dispatcher): (Flusher, Dispatcher),
 ) -> (Prober, JoinHandle<()>) {
     let (report, ready) = (report.clone(), Rc::clone(ready));
     let say = move |news: News<'_>| match news {
@@ -408,7 +414,7 @@ fn start_prober(
             }
         }
     };
-    Prober::start(clock, seed(), say)
+    Prober::start(clock, seed(), dispatcher, say)
 }
 
 async fn stop(state: &State, grace: Duration) {

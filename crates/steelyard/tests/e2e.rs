@@ -31,6 +31,7 @@
 //! - [`network`]: hosts in network namespaces on one wire, for what loopback cannot show; a test runs any of the above
 //!   inside one.
 //! - [`explain`]: recorded decisions, each read once more by the documented rule.
+//! - [`processes`]: the host's processes, as /proc has them.
 //! - [`program`]: start with services or with a whole ns.conf, lines that it prints, memory, signals, its end; or run any
 //!   command line to its end. [`asked`]: what NITRO tells nsroot. When a test fails, what the program wrote is printed.
 //!
@@ -88,6 +89,8 @@ mod client;
 mod clock;
 #[path = "e2e/conformance.rs"]
 mod conformance;
+#[path = "e2e/dispatcher.rs"]
+mod dispatcher;
 #[path = "e2e/dns.rs"]
 mod dns;
 #[path = "e2e/ecv.rs"]
@@ -162,6 +165,8 @@ mod place;
 mod ports;
 #[path = "e2e/probe_options.rs"]
 mod probe_options;
+#[path = "e2e/processes.rs"]
+mod processes;
 #[path = "e2e/program.rs"]
 mod program;
 #[path = "e2e/prompt.rs"]
@@ -207,6 +212,8 @@ mod tcp;
 mod tls_service;
 #[path = "e2e/told.rs"]
 mod told;
+#[path = "e2e/user_monitors.rs"]
+mod user_monitors;
 #[path = "e2e/users.rs"]
 mod users;
 
@@ -267,6 +274,8 @@ fn main() -> std::process::ExitCode {
     trials.extend(http_ecv::trials());
     trials.extend(dns::trials());
     trials.extend(probe_options::trials());
+    trials.extend(user_monitors::trials());
+    trials.extend(dispatcher::trials());
     trials.extend(metrics::trials());
     trials.extend(lrtm::trials());
     trials.extend(shortage::trials());

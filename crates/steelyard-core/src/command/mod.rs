@@ -30,6 +30,7 @@ mod refusal;
 mod resolve;
 mod said;
 mod seal;
+mod superuser;
 mod switched;
 mod taken;
 pub mod text;

@@ -17,7 +17,8 @@ pub use self::target::{Closing, Due, Outcome, Target, Transition, Watched};
 use super::alarm::Alarm;
 use super::bound::Unknown;
 use super::health::{self, Health, Machine};
-use super::{Channel, Finding, ProbeResult, Spec};
+use super::user::Script;
+use super::{Channel, Finding, Kind, ProbeResult, Spec};
 use crate::service::{Service, State};
 use crate::sync::Arc;
 use crate::time::{SECOND_US, Time};
@@ -41,6 +42,8 @@ pub struct Schedule {
     entries: BTreeMap<usize, Entry>,
     probes: BTreeMap<ProbeKey, Probing>,
     due: BTreeSet<(Time, ProbeKey)>,
+    /// Those of monitors that have a script judge.
+    scripted: BTreeSet<ProbeKey>,
     /// The entries on their way out of service.
     leaving: BTreeSet<usize>,
     next_key: u64,
@@ -79,6 +82,7 @@ impl Schedule {
             entries: BTreeMap::new(),
             probes: BTreeMap::new(),
             due: BTreeSet::new(),
+            scripted: BTreeSet::new(),
             leaving: BTreeSet::new(),
             next_key: 0,
             taken: 0,
@@ -198,6 +202,17 @@ impl Schedule {
         self.combined(entry, Machine::last_says)
     }
 
+    /// The monitors that run and have a script judge, once for each service.
+    pub fn scripted(&self) -> impl Iterator<Item = (&Spec, &Script)> {
+        self.scripted.iter().filter_map(|key| {
+            let spec = &self.probes.get(key)?.spec;
+            match &spec.kind {
+                Kind::User(script) => Some((&**spec, &**script)),
+                _ => None,
+            }
+        })
+    }
+
     /// Has every monitor that runs given its first result?
     pub fn all_probed(&self) -> bool {
         self.probes.values().all(|p| p.machine.last.is_some())
@@ -284,6 +299,9 @@ impl Schedule {
             due,
             first: true,
         };
+        if matches!(spec.kind, Kind::User(_)) {
+            self.scripted.insert(key);
+        }
         self.probes.insert(key, probing);
         self.due.insert((due, key));
         key
@@ -292,6 +310,7 @@ impl Schedule {
     fn forget(&mut self, key: ProbeKey) {
         if let Some(probing) = self.probes.remove(&key) {
             self.due.remove(&(probing.due, key));
+            self.scripted.remove(&key);
         }
     }
 

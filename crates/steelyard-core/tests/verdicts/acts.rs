@@ -198,7 +198,7 @@ const PROOFS: &[(&str, &str, &str)] = &[
     ),
     ("service", "monConnectionClose", "m25_probes_end_by_fin_or_rst_as_configured"),
     ("serviceGroup", "monConnectionClose", "m25_probes_end_by_fin_or_rst_as_configured"),
-    ("lb monitor", "secureArgs", "arguments_are_verbatim_and_secure_ones_follow"),
+    ("lb monitor", "secureArgs", "an_external_dispatcher_gets_the_documented_request_and_its_answers_count"),
     ("lb monitor", "secure", "openssl_is_probed_by_handshakes"),
     ("lb monitor", "userName password fileName", "vsftpd_lets_in_who_knows_the_password"),
     ("lb monitor", "tos tosId", "probes_carry_their_type_of_service"),

@@ -201,14 +201,21 @@ impl Auth {
 
     /// May somebody give this command?
     pub fn may(&self, config: &Config, who: &Identity, command: &str) -> Permission {
-        let Some(user) = &who.user else { return Permission::Given };
+        who.user.as_ref().map_or(Permission::Given, |user| self.permissions(config, user).ask(command))
+    }
+
+    /// Is somebody a superuser? The owner of the data directory is.
+    pub fn is_superuser(&self, config: &Config, who: &Identity) -> bool {
+        who.user.as_ref().is_none_or(|user| self.permissions(config, user).is_superuser())
+    }
+
+    fn permissions(&self, config: &Config, user: &str) -> Rc<Permissions> {
         let known = self.permissions.borrow().get(user).cloned();
-        let permissions = known.unwrap_or_else(|| {
+        known.unwrap_or_else(|| {
             let new = Rc::new(Permissions::of(config, user));
-            self.permissions.borrow_mut().insert(user.clone(), Rc::clone(&new));
+            self.permissions.borrow_mut().insert(user.to_owned(), Rc::clone(&new));
             new
-        });
-        permissions.ask(command)
+        })
     }
 
     /// To be called when somebody has changed passwords: a session that has changed its own user's goes on.

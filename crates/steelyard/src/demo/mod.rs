@@ -19,6 +19,7 @@ use steelyard_core::vserver::VirtualServer;
 use crate::addresses::Vip;
 use crate::auth::audit::Audit;
 use crate::auth::first;
+use crate::dispatcher::Dispatcher;
 use crate::explain;
 use crate::expose::Exposed;
 use crate::fault::Fault;
@@ -83,6 +84,7 @@ fn demonstrate(args: &DemoArgs, report: &Report) -> Result<(), Fault> {
         source: None,
         data: None,
         access_log: None,
+        dispatcher: Dispatcher::default(),
         drain_seconds: DRAIN_SECONDS,
         stage: Stage::Site,
     };

@@ -15,7 +15,7 @@ pub mod host;
 pub mod opening;
 mod origin;
 pub mod pair;
-mod query;
+pub mod query;
 pub mod rates;
 mod reply;
 mod resource;

@@ -54,10 +54,21 @@ pub async fn identity(
 pub fn permitted(state: &State, who: &Identity, command: &str) -> Result<(), Failure> {
     let (code, text) = match state.auth().may(&state.config(), who, command) {
         Permission::Given => return Ok(()),
-        Permission::Denied => (257, "Operation not permitted"),
+        Permission::Denied => (257, NOT_PERMITTED),
         Permission::NoPolicy => (371, "No command policy defined, permission denied"),
     };
     Err(Failure { status: StatusCode::FORBIDDEN, code, text: text.to_owned() })
+}
+
+/// The same of what only superusers may do, whatever their policies allow.
+///
+/// # Errors
+/// 403.
+pub fn for_superusers(state: &State, who: &Identity) -> Result<(), Failure> {
+    match state.auth().is_superuser(&state.config(), who) {
+        true => Ok(()),
+        false => Err(Failure { status: StatusCode::FORBIDDEN, code: 257, text: NOT_PERMITTED.to_owned() }),
+    }
 }
 
 /// `POST /nitro/v1/config/login`.
@@ -242,6 +253,7 @@ pub fn object_words(resource: &str) -> String {
     }
 }
 
+const NOT_PERMITTED: &str = "Operation not permitted";
 const TOKEN: &str = "NITRO_AUTH_TOKEN";
 const WRONG: &str = "Invalid username or password";
 /// A client brings one, some the same one twice.

@@ -27,6 +27,7 @@ use tokio::task::{AbortHandle, JoinHandle, spawn_local};
 use tokio::time::{sleep_until, timeout};
 
 use self::tls::Handshakes;
+use crate::dispatcher::Dispatcher;
 use crate::worker::Clock;
 
 /// Probes every service as configured and writes the results to it. Clones are the same prober.
@@ -48,6 +49,7 @@ struct Inner {
     on_news: Box<dyn Fn(News<'_>)>,
     /// What this host was found to lack so far.
     lacking: RefCell<BTreeSet<&'static str>>,
+    dispatcher: Dispatcher,
 }
 
 /// What the prober has to tell.
@@ -96,10 +98,15 @@ impl Fare {
 }
 
 impl Prober {
-    /// Nothing is probed before `reconfigure`. `on_news` hears of every change of a service's state, of every alarm and
-    /// of what this host lacks.
+    /// Nothing is probed before `reconfigure`. `dispatcher` runs the scripts of monitors that ask it; `on_news` hears of
+    /// every change of a service's state, of every alarm and of what this host lacks.
     /// Must be called on a thread that runs a tokio `LocalSet`; the probes end with it. The task ends only by a fault.
-    pub fn start(clock: Clock, seed: u64, on_news: impl Fn(News<'_>) + 'static) -> (Prober, JoinHandle<()>) {
+    pub fn start(
+        clock: Clock,
+        seed: u64,
+        dispatcher: Dispatcher,
+        on_news: impl Fn(News<'_>) + 'static,
+    ) -> (Prober, JoinHandle<()>) {
         let inner = Rc::new(Inner {
             schedule: RefCell::new(Schedule::new(seed)),
             running: RefCell::default(),
@@ -110,6 +117,7 @@ impl Prober {
             changed: Notify::new(),
             on_news: Box::new(on_news),
             lacking: RefCell::default(),
+            dispatcher,
         });
         let prober = Prober { inner };
         let probing = spawn_local(prober.clone().run());
@@ -122,6 +130,7 @@ impl Prober {
         let now = self.inner.clock.now();
         let (stopped, transitions) =
             self.inner.schedule.borrow_mut().reconfigure_some(services, targets, now);
+        self.inner.dispatcher.settle(&self.inner.schedule.borrow());
         self.follow(stopped, &transitions);
         self.inner.changed.notify_one();
     }
@@ -129,6 +138,9 @@ impl Prober {
     /// To be called every 100 ms: services on their way out of service may have left it.
     pub fn tick(&self) {
         let (stopped, transitions) = self.inner.schedule.borrow_mut().tick(self.inner.clock.now());
+        if !stopped.is_empty() {
+            self.inner.dispatcher.settle(&self.inner.schedule.borrow());
+        }
         self.follow(stopped, &transitions);
     }
 

@@ -40,6 +40,7 @@ impl CommandSpec {
 pub struct Permissions {
     /// In the order in which they are asked; `None` of an expression that cannot be read.
     rules: Vec<(bool, Option<CommandSpec>)>,
+    is_superuser: bool,
 }
 
 /// Whether somebody may give a command.
@@ -63,13 +64,21 @@ impl Permissions {
         let mut bound: Vec<&CommandPolicyBinding> =
             own.iter().chain(groups.flat_map(|group| &group.policies)).collect();
         bound.sort_by_key(|binding| binding.priority);
+        let has_all = |binding: &&CommandPolicyBinding| binding.policy.eq_ignore_ascii_case(SUPERUSER);
+        let is_superuser = SystemUser::is_nsroot(user) || bound.iter().any(has_all);
         let policies = bound.into_iter().filter_map(|b| config.system_cmd_policies.find(&b.policy));
         let rule = |action: &str, spec: &str| (action == "ALLOW", CommandSpec::new(spec).ok());
         let rules = match SystemUser::is_nsroot(user) {
             true => vec![rule("ALLOW", "")],
             false => policies.map(|policy| rule(policy.action, &policy.spec)).collect(),
         };
-        Permissions { rules }
+        Permissions { rules, is_superuser }
+    }
+
+    /// Is the policy `superuser` bound to the user, or to a group of the user's? It alone lets nobody do what another
+    /// policy denies.
+    pub fn is_superuser(&self) -> bool {
+        self.is_superuser
     }
 
     /// May the user give this command?
@@ -89,6 +98,8 @@ impl Permissions {
     }
 }
 
+/// The policy that makes superusers.
+const SUPERUSER: &str = "superuser";
 /// Steps back that one match may take.
 const STEPS: usize = 100_000;
 /// Bytes of a compiled part of an expression.

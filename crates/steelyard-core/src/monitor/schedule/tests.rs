@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::bound::CannotRun;
 use super::super::health::Timing;
-use super::super::{Finding, Kind, Sense, Verdict};
+use super::super::{Finding, Sense, Verdict};
 use super::*;
 use crate::config::departure::Departure;
 use crate::service::ResponseTime;

@@ -17,7 +17,7 @@ use super::config::systemfile;
 use super::query::Query;
 use super::reply::{Failure, Reply};
 use super::resource::{Change, Resource, Shown};
-use super::session::permitted;
+use super::session::{for_superusers, permitted};
 use crate::auth::{DONE, Identity};
 use crate::report::Report;
 use crate::state::State;
@@ -144,6 +144,9 @@ impl Work<'_> {
             let said = command.as_ref().map_or_else(|_| String::new(), Command::text);
             let command = command.and_then(|command| {
                 permitted(state, self.asked.who, &said)?;
+                if command.is_for_superusers(&state.config()) {
+                    for_superusers(state, self.asked.who)?;
+                }
                 Ok(command)
             });
             Step { said, command: Some(command), result: None }
