@@ -40,16 +40,19 @@ struct Site {
     monitors: &'static [(&'static str, u64)],
 }
 
-/// The means are 200, 400 and 600 ms at least. That of s3 is not longer by its monitor without LRTM.
+/// The means are 200, 400 and 600 ms at least, of one to three monitors of four types. That of s3 is not longer by its monitor without LRTM.
 const SITES: [Site; 3] = [
-    Site { name: "s1", weight: 1, monitors: &[("opens", 0), ("slow", 400)] },
-    Site { name: "s2", weight: 1, monitors: &[("slow", 700), ("fast", 100)] },
+    Site { name: "s1", weight: 1, monitors: &[("opens", 0), ("slow", 400), ("text", 200)] },
+    Site { name: "s2", weight: 1, monitors: &[("slow", 700), ("fast", 100), ("body", 400)] },
     Site { name: "s3", weight: 2, monitors: &[("fast", 600), ("unheard", 900)] },
 ];
 
 const MONITORS: &str = "add lb monitor opens TCP -LRTM ENABLED -interval 20940 -resptimeout 20\n\
     add lb monitor slow HTTP -LRTM ENABLED -httpRequest \"GET /slow\" -interval 20940 -resptimeout 20\n\
     add lb monitor fast HTTP -LRTM ENABLED -httpRequest \"GET /fast\" -interval 20940 -resptimeout 20\n\
+    add lb monitor text TCP-ECV -LRTM ENABLED -send \"GET /text HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n\" -recv answer \
+    -interval 20940 -resptimeout 20\n\
+    add lb monitor body HTTP-ECV -LRTM ENABLED -send \"GET /body\" -recv answer -interval 20940 -resptimeout 20\n\
     add lb monitor unheard HTTP -httpRequest \"GET /unheard\" -interval 20940 -resptimeout 20\n";
 
 /// Requests are held, so that what is active is known, and with it every value and every choice.
