@@ -161,8 +161,11 @@ fn a_connection_that_is_reset_or_closed_in_any_phase_is_a_failure() {
     let program = Program::launch(&place, &config(&place, &services));
     for (service, ..) in &services {
         program.wait_for_state("service", service, "DOWN");
-        let closed = "Failure - connection closed before a complete response.";
-        assert_eq!(binding(&program, service)["lastresponse"], closed, "{service}");
+        let said = binding(&program, service)["lastresponse"].clone();
+        let closed = said == "Failure - connection closed before a complete response.";
+        // A reset before the greeting can overtake the program, which then never saw the connection open.
+        let never_open = *service == "s1" && said == "Failure - TCP syn sent, reset received.";
+        assert!(closed || never_open, "{service}: {said}");
     }
 }
 
