@@ -128,3 +128,29 @@ fn m38_a_warning_is_given_where_lrtm_has_no_monitor_that_measures() {
     let expected = lacks("t, g, s and 2 more").map(|text| text.replace("of v", "of w"));
     assert_eq!(told(&mut config, &format!("{SITE}\n{bound}")), expected);
 }
+
+/// Case M10: a probe ends before the next one begins, and the refusal names both times.
+#[test]
+fn m10_a_response_timeout_is_shorter_than_the_interval() {
+    let mut c = Config::default();
+    for line in [
+        "add lb monitor m HTTP -interval 5 -resptimeout 8",
+        "add lb monitor m HTTP -interval 2 -resptimeout 2",
+    ] {
+        let (refusal, _) = run_line(&mut c, line).unwrap_err();
+        let said = refusal.to_string();
+        let times: Vec<&str> = line.split(' ').filter(|word| word.parse::<u32>().is_ok()).collect();
+        assert!(times.iter().all(|time| said.contains(time)), "{line}: {said}");
+        assert!(!c.lb_monitors.has("m"), "{line}");
+    }
+    for line in [
+        "add lb monitor m2 HTTP -interval 5 -resptimeout 2 -retries 3 -downTime 30",
+        "add lb monitor m3 HTTP -interval 1 min -resptimeout 900 msec",
+        "add lb monitor m4 HTTP",
+    ] {
+        assert_eq!(code(&mut c, line), 0, "{line}");
+    }
+    let [m2, m4] = ["m2", "m4"].map(|name| c.lb_monitors.find(name).unwrap());
+    assert_eq!((m2.interval, m2.resptimeout, m2.retries), (m4.interval, m4.resptimeout, m4.retries));
+    assert_eq!(m2.down_time, m4.down_time);
+}

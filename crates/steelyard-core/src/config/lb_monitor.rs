@@ -221,7 +221,7 @@ resource! {
         trofs_code: Option<u32> = None,
             Option("trofscode", "trofscode", Kind::Number { min: 0, max: u32::MAX });
         /// Words by which it says so.
-        trofs_string: String = String::new(), Option("trofsstring", "trofsstring", TEXT).traffic();
+        trofs_string: String = String::new(), Option("trofsstring", "trofsstring", TEXT);
         /// TLS profile of probes.
         ssl_profile: String = String::new(), Option("sslProfile", "sslprofile", PROFILE).traffic();
         /// What the probe calls itself to an MQTT server.

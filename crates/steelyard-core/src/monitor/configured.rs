@@ -10,6 +10,7 @@ use super::ftp::LogIn;
 use super::health::Timing;
 use super::http::Check;
 use super::http_ecv::BodyCheck;
+use super::leaving::Leaving;
 use super::tls::{Terms, is_secure};
 use super::user::{DISPATCHER, Script};
 use super::{Channel, Kind, Sense, Spec};
@@ -66,14 +67,15 @@ fn kind(monitor: &LbMonitor, key: &dyn Unseal) -> Kind {
             &monitor.resp_codes,
             monitor.trofs_code,
         ))),
-        MonitorType::HttpEcv => Kind::HttpEcv(Arc::new(BodyCheck::new(
-            &monitor.send,
-            &monitor.custom_headers,
-            &expected(monitor),
-        ))),
+        MonitorType::HttpEcv => Kind::HttpEcv(Arc::new(
+            BodyCheck::new(&monitor.send, &monitor.custom_headers, &expected(monitor))
+                .leaving_by(leaving(monitor)),
+        )),
         MonitorType::Dns => Kind::Dns(dns(monitor, Channel::Datagram)),
         MonitorType::DnsTcp => Kind::Dns(dns(monitor, Channel::Stream)),
-        MonitorType::TcpEcv => Kind::TcpEcv(Arc::new(Exchange::new(&monitor.send, &expected(monitor)))),
+        MonitorType::TcpEcv => Kind::TcpEcv(Arc::new(
+            Exchange::new(&monitor.send, &expected(monitor)).leaving_by(leaving(monitor)),
+        )),
         MonitorType::UdpEcv => Kind::UdpEcv(Arc::new(Exchange::new(&monitor.send, &expected(monitor)))),
     }
 }
@@ -86,6 +88,10 @@ fn log_in(monitor: &LbMonitor, key: &dyn Unseal) -> LogIn {
 fn secret(monitor: &LbMonitor, option: &str, key: &dyn Unseal) -> Option<Plain> {
     let sealed = sealed_secrets(monitor).find(|secret| secret.option == option)?;
     key.open(&sealed.text, &sealed.purpose)
+}
+
+fn leaving(monitor: &LbMonitor) -> Leaving {
+    Leaving::new(monitor.trofs_code, &monitor.trofs_string)
 }
 
 fn script(monitor: &LbMonitor, key: &dyn Unseal) -> Script {

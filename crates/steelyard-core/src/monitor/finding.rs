@@ -102,8 +102,8 @@ impl ProbeResult {
     }
 
     /// An answer by which the service says that it is going out of service.
-    pub(super) fn leaving(finding: Finding, response_us: u64) -> ProbeResult {
-        ProbeResult { verdict: Verdict::Leaving, finding, response_us: Some(response_us) }
+    pub(super) fn leaving(finding: Finding, response_us: Option<u64>) -> ProbeResult {
+        ProbeResult { verdict: Verdict::Leaving, finding, response_us }
     }
 
     /// The result of an answer that could be judged: `good` in the direct sense.

@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 
 use super::http_message::{Answer, AnswerHead, Request};
+use super::leaving::Leaving;
 use super::{Finding, Probe, ProbeResult, Sense, Step};
 use crate::config::CodeRange;
 use crate::sync::Arc;
@@ -14,14 +15,13 @@ use crate::time::Time;
 pub struct Check {
     request: Request,
     expected: Vec<CodeRange>,
-    /// The status by which the service says that it is going out of service.
-    leaving: Option<u16>,
+    leaving: Leaving,
 }
 
 impl Check {
     /// From the monitor's options `-httpRequest` (`HEAD /`), `-customHeaders`, `-respCode` and `-trofsCode`.
     pub fn new(request: &str, custom: &str, expected: &[CodeRange], leaving: Option<u32>) -> Check {
-        let leaving = leaving.and_then(|code| u16::try_from(code).ok());
+        let leaving = Leaving::new(leaving, "");
         Check { request: Request::new(request, custom, "HEAD /"), expected: expected.to_vec(), leaving }
     }
 
@@ -49,8 +49,8 @@ impl HttpProbe {
     fn judge(&self, status: u16, now: Time) -> ProbeResult {
         let answered = self.head.first_byte().unwrap_or(now);
         let response_us = answered.since_us(self.sent.unwrap_or(answered)).max(1);
-        if self.check.leaving == Some(status) {
-            return ProbeResult::leaving(Finding::Status(status), response_us);
+        if self.check.leaving.is_status(status) {
+            return ProbeResult::leaving(Finding::Status(status), Some(response_us));
         }
         ProbeResult::judged(self.check.expects(status), self.sense, Finding::Status(status), response_us)
     }
@@ -150,6 +150,20 @@ mod tests {
         for (status, expected) in [(199, false), (200, true), (204, true), (205, false), (302, true)] {
             assert_eq!(check.expects(status), expected, "{status}");
         }
+    }
+
+    #[test]
+    fn a_status_by_which_a_service_says_that_it_leaves_is_looked_at_before_what_is_expected() {
+        for (expected, sense) in [(200, Sense::Direct), (503, Sense::Direct), (503, Sense::Reverse)] {
+            let check = Check::new("HEAD /", "", &[CodeRange::one(expected)], Some(503));
+            let result = run(check, sense, &[b"HTTP/1.1 503 Later\r\n\r\n"]).unwrap();
+            assert_eq!((result.verdict, result.response_us), (Verdict::Leaving, Some(1_000)));
+            let check = Check::new("HEAD /", "", &[CodeRange::one(expected)], Some(503));
+            let other = run(check, sense, &[b"HTTP/1.1 404 No\r\n\r\n"]).unwrap();
+            assert_ne!(other.verdict, Verdict::Leaving);
+        }
+        let none = Check::new("HEAD /", "", &[], Some(0));
+        assert_eq!(none, Check::new("HEAD /", "", &[], None), "as NITRO shows that there is none");
     }
 
     #[test]

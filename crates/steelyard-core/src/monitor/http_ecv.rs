@@ -8,8 +8,9 @@ use std::net::SocketAddr;
 
 use super::http_body::{Body, Progress};
 use super::http_message::{Answer, AnswerHead, Request};
+use super::leaving::Leaving;
 use super::search::{Outcome, Search};
-use super::{Finding, Probe, ProbeResult, Sense, Step};
+use super::{Finding, Probe, ProbeResult, Sense, Stage, Step};
 use crate::config::expected::Expected;
 use crate::sync::Arc;
 use crate::time::Time;
@@ -19,12 +20,22 @@ use crate::time::Time;
 pub struct BodyCheck {
     request: Request,
     expected: Arc<Expected>,
+    leaving: Leaving,
 }
 
 impl BodyCheck {
     /// From the options `-send` (`GET /`), `-customHeaders` and `-recv`.
     pub fn new(send: &str, custom: &str, expected: &Arc<Expected>) -> BodyCheck {
-        BodyCheck { request: Request::new(send, custom, "GET /"), expected: Arc::clone(expected) }
+        BodyCheck {
+            request: Request::new(send, custom, "GET /"),
+            expected: Arc::clone(expected),
+            leaving: Leaving::default(),
+        }
+    }
+
+    /// The same where an answer may say that the service is going out of service.
+    pub fn leaving_by(self, leaving: Leaving) -> BodyCheck {
+        BodyCheck { leaving, ..self }
     }
 }
 
@@ -38,24 +49,51 @@ pub struct HttpEcvProbe {
     /// The status and the body, once the head is whole.
     body: Option<(u16, Body)>,
     search: Search,
+    /// Looks for the words of `-trofsString`, as long as they may come.
+    leaving: Option<Search>,
+    /// What is known of `-recv`, while those may come.
+    decided: Option<Outcome>,
 }
 
 impl HttpEcvProbe {
     /// A probe of `to`.
     pub fn new(check: Arc<BodyCheck>, sense: Sense, to: SocketAddr) -> HttpEcvProbe {
         let search = Search::new(&check.expected, BOUND);
-        HttpEcvProbe { check, sense, to, sent: None, head: AnswerHead::default(), body: None, search }
+        let leaving = check.leaving.search(BOUND);
+        let head = AnswerHead::default();
+        HttpEcvProbe { check, sense, to, sent: None, head, body: None, search, leaving, decided: None }
     }
 
     fn judge(&self, status: u16, outcome: Outcome) -> ProbeResult {
+        ProbeResult::searched(outcome, self.sense, Finding::Body(status, outcome), self.response_us())
+    }
+
+    fn leaves(&self, finding: Finding) -> Step {
+        Step::Done(ProbeResult::leaving(finding, self.response_us()))
+    }
+
+    fn response_us(&self) -> Option<u64> {
         let between = self.sent.zip(self.head.first_byte());
-        let response_us = between.map(|(sent, first)| first.since_us(sent).max(1));
-        ProbeResult::searched(outcome, self.sense, Finding::Body(status, outcome), response_us)
+        between.map(|(sent, first)| first.since_us(sent).max(1))
+    }
+
+    /// What is known of an answer that ends before it is whole.
+    fn cut_short(&self, otherwise: Finding) -> ProbeResult {
+        match (&self.body, self.decided) {
+            (Some((status, _)), Some(outcome)) => self.judge(*status, outcome),
+            _ => ProbeResult::failure(otherwise),
+        }
     }
 
     fn begin(&mut self, status: u16, head: &[u8], rest: &[u8]) -> Step {
+        if self.check.leaving.is_status(status) {
+            return self.leaves(Finding::Status(status));
+        }
         if self.check.expected.is_anything() {
-            return Step::Done(self.judge(status, Outcome::Found));
+            if self.leaving.is_none() {
+                return Step::Done(self.judge(status, Outcome::Found));
+            }
+            self.decided = Some(Outcome::Found);
         }
         match Body::behind(status, head, self.check.request.is_head()) {
             Ok(body) => {
@@ -70,15 +108,26 @@ impl HttpEcvProbe {
         let Some((status, body)) = &mut self.body else { return Step::Wait };
         let (status, mut decoded) = (*status, Vec::new());
         let progress = body.take(bytes, &mut decoded);
-        let outcome = match (self.search.take(&decoded), progress) {
-            (Some(outcome), _) => outcome,
-            (None, Progress::Ended) => self.search.end(),
-            (None, Progress::Open) => return Step::Wait,
-            (None, Progress::Malformed(what)) => {
-                return Step::Done(ProbeResult::failure(Finding::Malformed(what)));
+        match self.leaving.as_mut().and_then(|search| search.take(&decoded)) {
+            Some(Outcome::Found) => return self.leaves(Finding::Body(status, Outcome::Found)),
+            Some(_) => self.leaving = None,
+            None => {}
+        }
+        if self.decided.is_none() {
+            self.decided = self.search.take(&decoded);
+        }
+        match (self.decided, progress) {
+            (Some(outcome), Progress::Open) if self.leaving.is_none() => {
+                Step::Done(self.judge(status, outcome))
             }
-        };
-        Step::Done(self.judge(status, outcome))
+            (_, Progress::Open) => Step::Wait,
+            (Some(outcome), _) => Step::Done(self.judge(status, outcome)),
+            (None, Progress::Ended) => {
+                let outcome = self.search.end();
+                Step::Done(self.judge(status, outcome))
+            }
+            (None, Progress::Malformed(what)) => Step::Done(ProbeResult::failure(Finding::Malformed(what))),
+        }
     }
 }
 
@@ -106,11 +155,15 @@ impl Probe for HttpEcvProbe {
         match &self.body {
             Some((status, body)) if body.ends_by_close() => {
                 let status = *status;
-                let outcome = self.search.end();
+                let outcome = self.decided.unwrap_or_else(|| self.search.end());
                 self.judge(status, outcome)
             }
-            _ => ProbeResult::failure(Finding::ClosedEarly),
+            _ => self.cut_short(Finding::ClosedEarly),
         }
+    }
+
+    fn timed_out(&mut self, stage: Stage) -> ProbeResult {
+        self.cut_short(Finding::TimedOut(stage))
     }
 }
 
@@ -119,7 +172,7 @@ const BOUND: usize = 24_576;
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Fault, Stage, Verdict};
+    use super::super::{Fault, Verdict};
     use super::*;
 
     fn probe(send: &str, recv: &str, sense: Sense) -> HttpEcvProbe {
@@ -144,6 +197,38 @@ mod tests {
 
     fn answer(fields: &str, body: &[u8]) -> Vec<u8> {
         [format!("HTTP/1.1 200 OK\r\n{fields}\r\n").as_bytes(), body].concat()
+    }
+
+    /// A status, or words anywhere in what counts of the body, also behind what is expected.
+    #[test]
+    fn an_answer_by_which_a_service_says_that_it_leaves_counts_before_what_is_expected() {
+        let says = |recv: &str, code, words: &str, answer: &str, cut| {
+            let expected = Arc::new(Expected::new(recv).unwrap());
+            let check = BodyCheck::new("", "", &expected).leaving_by(Leaving::new(code, words));
+            let to = "10.0.0.1:80".parse().unwrap();
+            let mut probe = HttpEcvProbe::new(Arc::new(check), Sense::Direct, to);
+            probe.sent(Time::from_us(200));
+            run(&mut probe, answer.as_bytes(), cut)
+        };
+        let page = "HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\nok closing soon";
+        let open = "HTTP/1.1 200 OK\r\n\r\nok closing soon";
+        for cut in [1, 7, 1_000] {
+            for answer in [page, open] {
+                for recv in ["ok", "", "no"] {
+                    let result = says(recv, None, "closing soon", answer, cut);
+                    assert_eq!((result.verdict, result.response_us), (Verdict::Leaving, Some(1_000)));
+                    let result = says(recv, Some(200), "", answer, cut);
+                    assert_eq!(result.verdict, Verdict::Leaving);
+                    let result = says(recv, Some(503), "opening", answer, cut);
+                    let expected = if recv == "no" { Verdict::Failure } else { Verdict::Success };
+                    assert_eq!(result.verdict, expected, "{recv}");
+                }
+            }
+        }
+        // What is known stands if the rest does not come.
+        let short = "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nok";
+        assert_eq!(says("ok", None, "closing", short, 1_000).verdict, Verdict::Success);
+        assert_eq!(says("no", None, "closing", short, 1_000).finding, Finding::ClosedEarly);
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod http_body;
 pub mod http_ecv;
 mod http_message;
 mod learnt;
+pub mod leaving;
 pub mod measured;
 pub mod ping;
 pub mod schedule;

@@ -2,6 +2,8 @@
 //! (`spec/methods.md` 4.2); an empty one is in any answer. Response time: last byte sent to the byte that completes the
 //! match (`spec/methods.md` 4.3), so there is none unless both are given.
 //!
+//! Words of `-trofsString` are looked for up to where that is decided: what comes later is not waited for.
+//!
 //! Owns when an answer without a frame is over: at a match, the bound, the end of the connection or the time-out.
 
 use super::exchange::Exchange;
@@ -25,19 +27,24 @@ pub struct TcpEcvProbe {
     /// When the last bytes came.
     last: Time,
     search: Search,
+    leaving: Option<Search>,
 }
 
 impl TcpEcvProbe {
     /// A probe that begins at `now`.
     pub fn new(exchange: Arc<Exchange>, sense: Sense, now: Time) -> TcpEcvProbe {
         let search = Search::new(&exchange.expected, BOUND);
-        TcpEcvProbe { exchange, sense, sent: None, last: now, search }
+        let leaving = exchange.leaving.search(BOUND);
+        TcpEcvProbe { exchange, sense, sent: None, last: now, search, leaving }
     }
 
     fn judge(&self, outcome: Outcome) -> ProbeResult {
+        ProbeResult::searched(outcome, self.sense, Finding::Searched(outcome), self.response_us())
+    }
+
+    fn response_us(&self) -> Option<u64> {
         let measured = self.sent.filter(|_| self.exchange.measures_over_tcp());
-        let response_us = measured.map(|sent| self.last.since_us(sent).max(1));
-        ProbeResult::searched(outcome, self.sense, Finding::Searched(outcome), response_us)
+        measured.map(|sent| self.last.since_us(sent).max(1))
     }
 }
 
@@ -55,6 +62,10 @@ impl Probe for TcpEcvProbe {
 
     fn received(&mut self, bytes: &[u8], now: Time) -> Step {
         self.last = now;
+        if self.leaving.as_mut().and_then(|search| search.take(bytes)) == Some(Outcome::Found) {
+            let found = Finding::Searched(Outcome::Found);
+            return Step::Done(ProbeResult::leaving(found, self.response_us()));
+        }
         match self.search.take(bytes) {
             Some(outcome) => Step::Done(self.judge(outcome)),
             None => Step::Wait,
@@ -88,6 +99,7 @@ const BOUND: usize = 65_536;
 
 #[cfg(test)]
 mod tests {
+    use super::super::leaving::Leaving;
     use super::super::{Fault, Verdict};
     use super::*;
     use crate::config::expected::Expected;
@@ -117,6 +129,28 @@ mod tests {
         let result = run(&mut stats, &[b"STAT", b" pi", b"d 366\r\n"]).unwrap();
         assert_eq!((result.verdict, result.response_us), (Verdict::Success, Some(3_000)));
         assert_eq!(result.to_string(), "Success - pattern found in response.");
+    }
+
+    /// In whatever pieces they come, and although what is expected is in the same piece.
+    #[test]
+    fn words_by_which_a_service_says_that_it_leaves_are_looked_for_first() {
+        let says = |words: &str, pieces: &[&[u8]]| {
+            let mut probe = probe("x", "ok", Sense::Direct);
+            let exchange = (*probe.exchange).clone().leaving_by(Leaving::new(None, words));
+            probe = TcpEcvProbe::new(Arc::new(exchange), Sense::Direct, Time::from_us(100));
+            run(&mut probe, pieces)
+        };
+        let result = says("closing soon", &[b"ok, clos", b"ing soon"]).unwrap();
+        assert_eq!(result.verdict, Verdict::Success, "it came after the decision");
+        let result = says("closing soon", &[b"clos", b"ing soon"]).unwrap();
+        assert_eq!((result.verdict, result.response_us), (Verdict::Leaving, Some(2_000)));
+        assert_eq!(
+            result.to_string(),
+            "Success - pattern found in response: the service is going out of service."
+        );
+        assert_eq!(says("closing", &[b"ok closing"]).unwrap().verdict, Verdict::Leaving);
+        assert_eq!(says("Closing", &[b"ok closing"]).unwrap().verdict, Verdict::Success);
+        assert_eq!(says("", &[b"ok"]).unwrap().verdict, Verdict::Success);
     }
 
     #[test]

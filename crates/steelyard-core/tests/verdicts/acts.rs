@@ -189,6 +189,7 @@ const PROOFS: &[(&str, &str, &str)] = &[
     ("lb monitor", "alertRetries resptimeoutThresh", "alarms_are_lines_on_standard_error"),
     ("lb monitor", "deviation", "an_answer_that_comes_later_than_was_learnt_takes_the_service_down"),
     ("lb monitor", "netProfile", "a_monitor_s_net_profile_is_where_its_probes_leave_from"),
+    ("lb monitor", "trofsstring", "words_in_an_answer_take_a_service_out_of_service_slowly"),
     ("lb monitor", "trofscode", "a_service_that_says_so_by_its_status_gets_no_new_work"),
     ("lb parameter", "monitorConnectionClose", "m25_probes_end_by_fin_or_rst_as_configured"),
     (

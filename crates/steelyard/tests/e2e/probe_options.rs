@@ -25,6 +25,7 @@ pub fn trials() -> Vec<Trial> {
         m25_probes_end_by_fin_or_rst_as_configured,
         m27_one_checker_is_left_when_a_configuration_is_applied_twenty_times,
         a_service_that_says_so_by_its_status_gets_no_new_work,
+        words_in_an_answer_take_a_service_out_of_service_slowly,
         alarms_are_lines_on_standard_error,
         an_answer_that_comes_later_than_was_learnt_takes_the_service_down,
         a_service_at_its_max_client_is_probed_only_if_lb_parameter_says_so,
@@ -312,6 +313,35 @@ fn a_service_that_says_so_by_its_status_gets_no_new_work() {
     let answers = [page(vserver), page(vserver)];
     assert!(answers.contains(&"a".to_owned()), "{answers:?}");
     program.wait_at_rest();
+}
+
+fn words_in_an_answer_take_a_service_out_of_service_slowly() {
+    let place = Place::new();
+    let ip = place.ip();
+    let words = Arc::new(Mutex::new("welcome"));
+    let says = Arc::clone(&words);
+    let _service = TestService::start(place.service(1), move |x| {
+        let text = *says.lock().unwrap();
+        x.ok(text)
+    });
+    let program = Program::launch(
+        &place,
+        &format!(
+            "enable ns feature LB\n\
+             add lb monitor h HTTP-ECV -send \"GET /\" -recv welcome -trofsString \"closing soon\" -interval 1 -resptimeout 900 MSEC -retries 1 -downTime 100 MSEC\n\
+             add lb monitor t TCP-ECV -send \"GET / HTTP/1.1\\r\\nHost: t\\r\\n\\r\\n\" -recv welcome -trofsString \"closing soon\" -interval 1 -resptimeout 900 MSEC -retries 1 -downTime 100 MSEC\n\
+             add service h {ip} HTTP 8101\nbind service h -monitorName h\n\
+             add service t {ip} TCP 8101\nbind service t -monitorName t\n"
+        ),
+    );
+    for (text, state) in
+        [("welcome", "UP"), ("we are closing soon", "TROFS"), ("welcome", "UP"), ("gone", "DOWN")]
+    {
+        *words.lock().unwrap() = text;
+        for service in ["h", "t"] {
+            program.wait_for_state("service", service, state);
+        }
+    }
 }
 
 /// A service whose every answer takes as long as the test says.

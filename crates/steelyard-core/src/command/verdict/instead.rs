@@ -191,7 +191,6 @@ const MONITOR: Sentences = &[
     ("a failed probe takes the service DOWN, as with DOWN", &["action"]),
     ("probes go to the service itself", &["transparent", "iptunnel"]),
     ("what a profile says of TLS is not looked at", &["sslprofile"]),
-    ("no answer takes the service out of service slowly", &["trofsstring"]),
     ("no expression is evaluated", &["evalrule"]),
 ];
 
