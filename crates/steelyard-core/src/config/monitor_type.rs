@@ -62,7 +62,7 @@ impl MonitorType {
 
     /// Does a monitor of that type have a form that goes through TLS here?
     pub fn can_be_secure(self) -> bool {
-        ["TCP", "HTTP", "TCP-ECV", "HTTP-ECV"].contains(&self.text())
+        ["TCP", "HTTP", "TCP-ECV", "HTTP-ECV", "USER"].contains(&self.text())
     }
 
     /// Are the codes of its answers of three digits?

@@ -17,6 +17,7 @@ use crate::place::Place;
 use crate::processes::{Found, processes};
 use crate::program::{Program, number, run_to_end, text};
 use crate::service::wait_for;
+use crate::tls_service::{Manner, TlsService, self_signed};
 
 pub fn trials() -> Vec<Trial> {
     trials![
@@ -26,6 +27,7 @@ pub fn trials() -> Vec<Trial> {
         scripts_run_as_a_user_without_rights_and_with_nothing_of_the_programs,
         m12_a_missing_script_is_named_and_one_that_comes_is_run,
         an_external_dispatcher_gets_the_documented_request_and_its_answers_count,
+        a_secure_monitor_asks_its_dispatcher_through_tls,
         the_response_time_has_the_scripts_own_time_in_it,
         only_superusers_have_scripts_run,
         a_service_can_be_probed_by_a_script_before_anything_is_served,
@@ -324,6 +326,24 @@ fn an_external_dispatcher_gets_the_documented_request_and_its_answers_count() {
     assert_eq!(said(&program, "s"), "Failure - script failed: no such user.");
     let shown = format!("{:?}{}{}", program.lines(), program.errors(), bound(&program, "s"));
     assert!(!shown.contains("hunter2"), "{shown}");
+}
+
+fn a_secure_monitor_asks_its_dispatcher_through_tls() {
+    let place = Place::new();
+    let ip = place.ip();
+    // It answers whatever it is asked, through TLS alone.
+    let _server = TlsService::start(place.service(9), self_signed("app.example").server(), Manner::default());
+    let monitor = |nth: u16, options: &str| {
+        format!(
+            "add service s{nth} {ip} HTTP 810{nth}\n\
+             add lb monitor m{nth} USER -scriptName x.pl -dispatcherIP {ip} -dispatcherPort 8109 {options} {QUICK}\n\
+             bind service s{nth} -monitorName m{nth}\n"
+        )
+    };
+    let lines = format!("enable ns feature LB\n{}{}", monitor(1, "-secure YES"), monitor(2, ""));
+    let program = launch(&place, &lines);
+    wait_to_say(&program, "s1", "Success - script succeeded.");
+    wait_for("an answer in clear", || said(&program, "s2").starts_with("Failure"));
 }
 
 /// The scripts of the services sleep 400, 200 and 300 ms.
