@@ -209,7 +209,8 @@ fn scripted(at: SocketAddr, pause: Duration, replies: Vec<&'static str>) -> List
     })
 }
 
-/// Says each of these after a command, the first at once, then resets or closes the connection.
+/// Says each of these after a command, the first at once, then resets or closes the connection: at the next command, or
+/// within a reply that has not ended.
 fn ending(at: SocketAddr, replies: Vec<&'static str>, by_reset: bool) -> Listening<()> {
     listen(at, move |mut stream| {
         for (nth, reply) in replies.iter().enumerate() {
@@ -217,6 +218,9 @@ fn ending(at: SocketAddr, replies: Vec<&'static str>, by_reset: bool) -> Listeni
                 return;
             }
             say(&mut stream, reply, Duration::ZERO);
+        }
+        if replies.last().is_some_and(|reply| reply.as_bytes()[3] == b' ') {
+            command(&mut stream, &mut Vec::new());
         }
         if by_reset {
             SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
