@@ -93,9 +93,9 @@ pub fn monitors(bound: &[Fields]) -> String {
 pub fn probes(of: &Fields) -> String {
     format!(
         "\t\tProbes: {}\tFailed [Total: {} Current: {}]\n\t\tLast response: {}\n\t\tResponse Time: {} millisec\n",
-        or(of, "totalprobes", "0"),
-        or(of, "totalfailedprobes", "0"),
-        or(of, "failedprobes", "0"),
+        or(of, "monitortotalprobes", "0"),
+        or(of, "monitortotalfailedprobes", "0"),
+        or(of, "monitorcurrentfailedprobes", "0"),
         text(of, "lastresponse"),
         milliseconds(number(of, "responsetimeus"))
     )

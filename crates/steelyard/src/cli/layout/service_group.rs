@@ -47,7 +47,8 @@ pub fn members(members: &[Fields], probed: &[Fields]) -> String {
             or(member, "weight", "1")
         );
         out.push_str(&changed("\t\t", member));
-        let own = |probe: &&Fields| ["servername", "port"].iter().all(|f| text(probe, f) == text(member, f));
+        let name = ["servicegroupname", "servername", "port"].map(|field| text(member, field)).join("?");
+        let own = |probe: &&Fields| text(probe, "servicegroupentname2") == name;
         for probe in probed.iter().filter(own) {
             let passive = u8::from(text(probe, "passive") == "true");
             let _ = writeln!(
