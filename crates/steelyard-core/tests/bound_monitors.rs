@@ -3,10 +3,12 @@
 
 use steelyard_core::command::read;
 use steelyard_core::config::secret::{Plain, Unseal};
+use steelyard_core::config::{LbMonitor, MonitorBinding};
 use steelyard_core::monitor::Step;
-use steelyard_core::monitor::bound::Bound;
+use steelyard_core::monitor::bound::{self, Bound, Means, Run};
 use steelyard_core::monitor::configured::Specs;
 use steelyard_core::monitor::schedule::{Closing, Schedule, Target, Watched};
+use steelyard_core::monitor::tls::{CheckedName, Credentials, Terms, Usable};
 use steelyard_core::service::{Service, State};
 use steelyard_core::time::Time;
 
@@ -16,6 +18,20 @@ impl Unseal for NoKey {
     fn open(&self, _: &str, _: &str) -> Option<Plain> {
         None
     }
+}
+
+/// No file of a certificate is here.
+struct NoFile;
+
+impl Usable for NoFile {
+    fn cannot_use(&self, credentials: &Credentials) -> Option<Box<str>> {
+        (credentials.check.is_some() || credentials.shown.is_some()).then(|| "no file is here".into())
+    }
+}
+
+/// A monitor that is bound as it is.
+fn run(monitor: &LbMonitor) -> Run<'_> {
+    Run { monitor, binding: MonitorBinding::default(), tls: None }
 }
 
 /// What runs on the first service, what is UNKNOWN, and the threshold where 50 is asked for.
@@ -28,8 +44,12 @@ fn sorted_of(service_type: &str, lines: &str) -> (Vec<String>, Vec<String>, u32)
     let reading = read(text.as_bytes(), "t");
     assert!(reading.refused.is_empty(), "{:?}", reading.refused);
     let service = reading.config.services.find("s").unwrap();
-    let bound = Bound::of(&reading.config, service.service_type, &service.monitors, &NoKey);
-    let run = bound.run.iter().map(|(monitor, b)| format!("{} {}", monitor.name, b.weight)).collect();
+    let bound = Bound::of(
+        &reading.config,
+        bound::Watched::service(&reading.config, service),
+        &Means { key: &NoKey, handshakes: &NoFile },
+    );
+    let run = bound.run.iter().map(|run| format!("{} {}", run.monitor.name, run.binding.weight)).collect();
     let unknown = bound.unknown.iter().map(|u| format!("{}: {}", u.monitor, u.why)).collect();
     (run, unknown, bound.threshold(50))
 }
@@ -92,7 +112,7 @@ fn a_user_monitor_asks_its_dispatcher_about_the_service() {
             threshold: 0,
             most_connections: None,
             closing: Closing::Fin,
-            monitors: vec![(Specs::new(&reading.config, &NoKey).of(monitor, true), 1)],
+            monitors: vec![(Specs::new(&reading.config, &NoKey).of(run(monitor)), 1)],
             unknown: [].into(),
         };
         let mut schedule = Schedule::new(1);
@@ -113,7 +133,7 @@ fn a_user_monitor_of_another_address_is_asked_anew() {
     let spec = |options: &str| {
         let lines = format!("add lb monitor m USER -scriptName x.pl {options}");
         let reading = read(lines.as_bytes(), "t");
-        Specs::new(&reading.config, &NoKey).of(reading.config.lb_monitors.find("m").unwrap(), true)
+        Specs::new(&reading.config, &NoKey).of(run(reading.config.lb_monitors.find("m").unwrap()))
     };
     let service = Service::new("s", "10.0.0.1:80".parse().unwrap(), State::Down);
     let target = |options: &str| Target {
@@ -187,9 +207,74 @@ fn a_mark_that_stands_for_an_address_is_not_probed_with() {
     assert_eq!(sorted(&by_service), (vec!["tcp-default 1".to_owned()], vec![why], 0));
     let spec = |options: &str| {
         let reading = read(format!("add lb monitor m TCP {options}").as_bytes(), "t");
-        Specs::new(&reading.config, &NoKey).of(reading.config.lb_monitors.find("m").unwrap(), true).tos
+        Specs::new(&reading.config, &NoKey).of(run(reading.config.lb_monitors.find("m").unwrap())).tos
     };
     assert_eq!(spec("-tos YES -tosId 63"), Some(0xfc));
     assert_eq!(spec("-tos YES -tosId 1"), Some(0x04));
     assert_eq!((spec("-tosId 1"), spec("-tos YES"), spec("")), (None, None, None));
+}
+
+/// What cannot be checked must not pass for checked: such a monitor does not count.
+#[test]
+fn a_monitor_without_the_certificates_that_it_asks_for_is_unknown() {
+    let secure = "add lb monitor m TCP -secure YES\nbind service s -monitorName m -weight 60";
+    assert_eq!(sorted(secure), (vec!["m 60".to_owned()], Vec::new(), 50));
+    let checked = format!("{secure}\nadd ssl certKey c -cert f\nbind lb monitor m -certkeyName c -CA");
+    let unknown = |why: &str| (vec!["tcp-default 1".to_owned()], vec![format!("m: Unknown - {why}.")], 0);
+    assert_eq!(sorted(&checked), unknown("no file is here"));
+    let revoked = format!("{checked} -crlCheck Mandatory");
+    assert_eq!(sorted(&revoked), unknown("-crlCheck Mandatory of certKey c is not carried"));
+    let nobody = format!("{secure}\nbind lb monitor m -certkeyName nobody -CA");
+    assert_eq!(sorted(&nobody), unknown("there is no certKey nobody"));
+    let in_clear = checked.replace(" -secure YES", "");
+    assert_eq!(sorted(&in_clear).0, ["m 60"], "it shows and checks nothing");
+}
+
+fn terms(lines: &str) -> Terms {
+    let text = format!(
+        "enable ns feature SSL\nadd ssl certKey ca -cert ca.pem\nadd ssl certKey own -cert own.crt -key own.key\n\
+         add service s 10.0.0.1 SSL 443\nadd lb monitor m TCP -secure YES\n{lines}"
+    );
+    let reading = read(text.as_bytes(), "t");
+    assert!(reading.refused.is_empty(), "{:?}", reading.refused);
+    let config = reading.config;
+    Terms::of(&config, config.lb_monitors.find("m").unwrap(), config.tls_of_service("s")).unwrap()
+}
+
+fn named(name: &str) -> (Option<String>, bool) {
+    let terms = terms(&format!("set ssl service s -SNIEnable ENABLED -commonName {name}"));
+    (terms.name.map(String::from), terms.credentials.sends_name)
+}
+
+/// RFC 6066 3.
+#[test]
+fn m15_a_client_hello_asks_for_hosts_alone() {
+    assert_eq!(terms(""), Terms::default());
+    assert_eq!(named("app.example"), (Some("app.example".to_owned()), true));
+    assert_eq!(named("*.example"), (None, false), "no host is called so");
+    assert_eq!(terms("set ssl service s -commonName app.example"), Terms::default(), "nobody asks");
+}
+
+#[test]
+fn a_certificate_is_checked_by_who_is_bound() {
+    let check = |lines: &str| {
+        terms(lines).credentials.check.map(|check| {
+            let names: Vec<String> = check.authorities.iter().map(|file| file.name.to_string()).collect();
+            (names, check.name)
+        })
+    };
+    let ca = |name| Some((vec!["ca".to_owned()], name));
+    let of_service = "bind ssl service s -certkeyName ca -CA";
+    assert_eq!(check(of_service), None, "nobody asks for it");
+    let auth = "set ssl service s -serverAuth ENABLED";
+    assert_eq!(check(&format!("{auth}\n{of_service}")), ca(CheckedName::Any));
+    let called = format!("{auth} -commonName app.example\n{of_service}");
+    assert_eq!(check(&called), ca(CheckedName::AsCalled));
+    let wild = format!("{auth} -commonName *.example\n{of_service}");
+    assert_eq!(check(&wild), ca(CheckedName::Literal("*.example".into())));
+    let of_monitor = "bind lb monitor m -certkeyName ca -CA";
+    assert_eq!(check(of_monitor), ca(CheckedName::Any));
+    let shown = terms("bind lb monitor m -certkeyName own").credentials.shown.unwrap();
+    assert_eq!((&*shown.certificate.path, &*shown.key), ("own.crt", "own.key"));
+    assert_eq!(terms("bind ssl service s -certkeyName own").credentials.shown, Some(shown));
 }

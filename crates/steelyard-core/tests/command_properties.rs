@@ -65,7 +65,15 @@ fn is_whole(config: &Config) {
     assert!(config.ssl_cert_keys.iter().all(|other| other.issuer.is_empty() || pair(&other.issuer)));
     for tls in &config.ssl_vservers {
         assert!(config.all_ssl_vservers().any(|other| other == *tls));
-        assert!(tls.cert_keys.iter().all(|bound| pair(&bound.cert_key)));
+        assert!(tls.bound.cert_keys.iter().all(|bound| pair(&bound.cert_key)));
+    }
+    for tls in &config.ssl_services {
+        assert!(config.services.find(&tls.name).is_some_and(|service| service.service_type.has_tls()));
+        assert!(tls.bound.cert_keys.iter().all(|bound| pair(&bound.cert_key)));
+    }
+    for tls in &config.ssl_service_groups {
+        assert!(config.service_groups.find(&tls.name).is_some_and(|group| group.service_type.has_tls()));
+        assert!(tls.bound.cert_keys.iter().all(|bound| pair(&bound.cert_key)));
     }
     let mut grouped: Vec<String> = Vec::new();
     for group in &config.lb_groups {

@@ -13,8 +13,8 @@ use steelyard_core::config::{
     CertKeyBinding, CodeRange, CommandPolicyBinding, CsAction, CsDomain, CsPolicy, CsTarget, CsVserver,
     HaLocal, HaPartner, LbGroup, LbMonitor, LbParameter, LbProfile, LbVserver, Member, MetricBinding,
     MonitorBinding, MonitorType, NetProfile, NsConfig, NsHostName, NsIp, NsParam, NsSpParams,
-    OcspResponderBinding, PolicyBinding, RouteMonitor, Server, Service, ServiceGroup, SslCertKey, SslVserver,
-    SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser, UserBinding,
+    OcspResponderBinding, PolicyBinding, RouteMonitor, Server, Service, ServiceGroup, SslCertKey, SslService,
+    SslServiceGroup, SslVserver, SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser, UserBinding,
 };
 
 /// Stands for an option that is given without a value.
@@ -142,6 +142,12 @@ fn ssl_vserver() {
         Object::SslVserver,
         &[("vservername", "v"), ("certkeyname", "c")],
     );
+}
+
+#[test]
+fn ssl_service() {
+    every_row::<SslService>(Verb::Set, Object::SslService, &[("servicename", "s")]);
+    every_row::<SslServiceGroup>(Verb::Set, Object::SslServiceGroup, &[("servicegroupname", "g")]);
 }
 
 #[test]

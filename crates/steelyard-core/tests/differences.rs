@@ -12,7 +12,9 @@ use steelyard_core::config::Config;
 use steelyard_core::config::difference::Difference;
 use steelyard_core::config::guard::Guards;
 use steelyard_core::config::secret::{Plain, Unseal};
+use steelyard_core::monitor::bound::Means;
 use steelyard_core::monitor::schedule::Schedule;
+use steelyard_core::monitor::tls::{Credentials, Usable};
 use steelyard_core::monitor::{Finding, ProbeResult, Verdict};
 use steelyard_core::service::{Service, State};
 use steelyard_core::snapshot::Snapshot;
@@ -99,17 +101,28 @@ fn line(kind: u8, [a, b, c]: [u8; 3]) -> String {
         56 => format!("add responder policy p{m} true NOOP"),
         57 => format!("add ns acl a{m} DENY -destIP = 10.9.0.{}", v + 1),
         58 => format!("bind serviceGroup g{g} -policyName p{m} -priority 1"),
+        59 => format!("set ssl service s{s} -SNIEnable {state} -commonName n{b}.example"),
+        60 => format!("set lb monitor m{m} TCP -secure {yes}"),
         _ => format!("add cs policy p{m} -rule true"),
     }
 }
 
-const KINDS: u8 = 60;
+const KINDS: u8 = 62;
 
 /// A sealed secret that nobody opens.
 struct NoKey;
 
 impl Unseal for NoKey {
     fn open(&self, _sealed: &str, _purpose: &str) -> Option<Plain> {
+        None
+    }
+}
+
+/// Every file of a certificate is here.
+struct AnyFile;
+
+impl Usable for AnyFile {
+    fn cannot_use(&self, _: &Credentials) -> Option<Box<str>> {
         None
     }
 }
@@ -167,7 +180,8 @@ impl Site {
     ) {
         let before = self.snapshot.renamed(&switched.renamed_vservers, &switched.renamed_services);
         let next = before.next_by(difference, config, guards, now);
-        let targets = targets::targets(difference, config, &switched.departures, &next, &NoKey);
+        let means = Means { key: &NoKey, handshakes: &AnyFile };
+        let targets = targets::targets(difference, config, &switched.departures, &next, &means);
         let services = before.services_in(difference).map(|(_, service)| service);
         self.schedule.reconfigure_some(services, targets, now);
         self.snapshot = next;

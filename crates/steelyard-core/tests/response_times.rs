@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use steelyard_core::command::read;
+use steelyard_core::config::MonitorBinding;
 use steelyard_core::config::secret::{Plain, Unseal};
+use steelyard_core::monitor::bound::Run;
 use steelyard_core::monitor::configured::Specs;
+use steelyard_core::monitor::tls::{Terms, is_secure};
 use steelyard_core::monitor::{Probe, ProbeResult, Step, Verdict};
 use steelyard_core::time::Time;
 
@@ -158,7 +161,10 @@ fn dns_response(query: &[u8]) -> Vec<u8> {
 fn run(monitor: &str, script: Script) -> ProbeResult {
     let reading = read(format!("add lb monitor m {monitor}\n").as_bytes(), "t");
     assert!(reading.refused.is_empty(), "{:?}", reading.refused);
-    let spec = Specs::new(&reading.config, &Key).of(reading.config.lb_monitors.find("m").unwrap(), true);
+    let found = reading.config.lb_monitors.find("m").unwrap();
+    let tls = is_secure(found).then(Terms::default);
+    let run = Run { monitor: found, binding: MonitorBinding::default(), tls };
+    let spec = Specs::new(&reading.config, &Key).of(run);
     let at = |us: u64| Time::from_us(1_000_000 + us);
     let mut probe: Option<Box<dyn Probe>> = None;
     let mut sent = Vec::new();

@@ -6,7 +6,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use x509_parser::objects::{oid_registry, oid2abbrev, oid2sn};
 use x509_parser::oid_registry::Oid;
-use x509_parser::prelude::{FromDer, X509Certificate, X509Name};
+use x509_parser::prelude::{FromDer, GeneralName, X509Certificate, X509Name};
 
 use crate::wall::Date;
 
@@ -73,6 +73,40 @@ impl Facts {
     /// Does it name itself as its issuer?
     pub fn is_self_signed(&self) -> bool {
         self.subject == self.issuer
+    }
+}
+
+/// The names of hosts in a certificate.
+pub struct HostNames {
+    common: Vec<String>,
+    /// `None` where nothing is said of other names than the subject's.
+    alternative: Option<Vec<String>>,
+}
+
+impl HostNames {
+    /// Of that DER; `None` if it is no certificate.
+    pub fn read(der: &[u8]) -> Option<HostNames> {
+        let (_, certificate) = X509Certificate::from_der(der).ok()?;
+        let common = certificate.subject().iter_common_name();
+        let host = |name: &GeneralName<'_>| match name {
+            GeneralName::DNSName(name) => Some((*name).to_owned()),
+            _ => None,
+        };
+        let alternative = certificate.subject_alternative_name().ok()?;
+        Some(HostNames {
+            common: common.filter_map(|part| part.as_str().ok()).map(str::to_owned).collect(),
+            alternative: alternative.map(|names| names.value.general_names.iter().filter_map(host).collect()),
+        })
+    }
+
+    /// All of them, as they stand there.
+    pub fn all(&self) -> impl Iterator<Item = &String> {
+        self.alternative.iter().flatten().chain(&self.common)
+    }
+
+    /// The subject's, where there is nothing else that says a name.
+    pub fn old_ones(&self) -> impl Iterator<Item = &String> {
+        self.common.iter().filter(|_| self.alternative.is_none())
     }
 }
 

@@ -5,6 +5,7 @@
 //! folder is one of a table, a name is one part of a path, and the kernel is told to follow no link.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
@@ -20,6 +21,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use crate::certificate::Facts;
+use crate::fault::reason;
 use crate::wall::Date;
 
 /// The folders of a data directory. Clones are the same.
@@ -69,6 +71,23 @@ pub enum Refused {
     TooMany,
     /// What the system says.
     Io(io::Error),
+}
+
+/// As a sentence about a file.
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refused::Nowhere => f.write_str("there is no data directory to read it from"),
+            Refused::Folder | Refused::Name => write!(f, "it is not in {CERTIFICATES}"),
+            Refused::LongName => write!(f, "its name is longer than {NAME_BYTES} bytes"),
+            Refused::Missing => f.write_str("there is no such file"),
+            Refused::Exists => f.write_str("there is such a file"),
+            Refused::NoFile => f.write_str("it is no plain file"),
+            Refused::TooLarge => write!(f, "it is longer than {MOST_BYTES} bytes"),
+            Refused::TooMany => f.write_str("the folder is full"),
+            Refused::Io(error) => f.write_str(&reason(error)),
+        }
+    }
 }
 
 impl Folders {
@@ -135,8 +154,16 @@ impl Folders {
     /// What the certificate says in the file of that name in [`CERTIFICATES`], or with that folder before it; `None` where
     /// that is no such file, or no certificate.
     pub fn certificate(&self, path: &str) -> Option<Facts> {
+        self.named(path).ok().and_then(|contents| Facts::of_file(&contents))
+    }
+
+    /// What is in the file of that name in [`CERTIFICATES`], or with that folder before it.
+    ///
+    /// # Errors
+    /// [`Refused`]
+    pub fn named(&self, path: &str) -> Result<Vec<u8>, Refused> {
         let name = path.strip_prefix(CERTIFICATES).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);
-        self.read(CERTIFICATES, name).ok().and_then(|(_, contents)| Facts::of_file(&contents))
+        self.read(CERTIFICATES, name).map(|(_, contents)| contents)
     }
 
     /// Removes a file; returns when it would be gone after a power cut.

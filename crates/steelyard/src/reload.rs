@@ -75,6 +75,7 @@ async fn reload(source: &Source, state: &State, report: &Report) -> Result<Strin
     let said = loaded.said();
     let Replaced { before, lines } =
         state.replace(loaded.config, &loaded.switched, source.on_failure).map_err(Fault::NotOpened)?;
+    state.renew_certificates();
     state.note_saved();
     let changes = before.changes_to(&state.config());
     let lines = lines.into_iter().map(|line| format!("steelyard: {line}"));

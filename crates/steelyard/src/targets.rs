@@ -4,12 +4,11 @@
 
 use std::sync::Arc;
 
+use steelyard_core::config::Config;
 use steelyard_core::config::departure::{Departure, Departures};
 use steelyard_core::config::difference::Difference;
-use steelyard_core::config::secret::Unseal;
-use steelyard_core::config::{Config, LbMonitor, MonitorBinding};
 use steelyard_core::monitor::Spec;
-use steelyard_core::monitor::bound::{Bound, Unknown};
+use steelyard_core::monitor::bound::{self, Bound, Means, Run, Unknown};
 use steelyard_core::monitor::configured::Specs;
 use steelyard_core::monitor::schedule::{Closing, Target, Watched};
 use steelyard_core::service::Service;
@@ -22,15 +21,15 @@ pub fn targets(
     config: &Config,
     departures: &Departures,
     snapshot: &Snapshot,
-    key: &dyn Unseal,
+    means: &Means<'_>,
 ) -> Vec<Target> {
-    let mut specs = Specs::new(config, key);
+    let mut specs = Specs::new(config, means.key);
     let mut targets = Vec::new();
     let server_enabled = |name: &str| config.servers.find(name).is_some_and(|s| s.enabled);
     for service in difference.services(config) {
         let Some(live) = snapshot.service(&service.name) else { continue };
         let enabled = service.enabled && server_enabled(&service.server);
-        let bound = Bound::of(config, service.service_type, &service.monitors, key);
+        let bound = Bound::of(config, bound::Watched::service(config, service), means);
         let terms = ProbeTerms::of(config, service.max_client, service.monitor_close);
         let monitors = monitors(bound, service.monitor_threshold, terms, &mut specs);
         targets.push(monitors.target(
@@ -39,7 +38,7 @@ pub fn targets(
         ));
     }
     for group in difference.groups(config) {
-        let bound = Bound::of(config, group.service_type, &group.monitors, key);
+        let bound = Bound::of(config, bound::Watched::group(config, group), means);
         let terms = ProbeTerms::of(config, group.max_client, group.monitor_close);
         let monitors = monitors(bound, group.monitor_threshold, terms, &mut specs);
         for member in &group.members {
@@ -84,8 +83,9 @@ impl ProbeTerms {
 
 fn monitors(bound: Bound<'_>, threshold: u32, terms: ProbeTerms, specs: &mut Specs<'_>) -> Monitors {
     let threshold = bound.threshold(threshold);
-    let spec = |(monitor, binding): (&LbMonitor, MonitorBinding)| {
-        (specs.of(monitor, binding.enabled), binding.weight)
+    let spec = |run: Run<'_>| {
+        let weight = run.binding.weight;
+        (specs.of(run), weight)
     };
     Monitors {
         run: bound.run.into_iter().map(spec).collect(),

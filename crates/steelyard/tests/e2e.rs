@@ -163,6 +163,8 @@ mod ping;
 mod place;
 #[path = "e2e/ports.rs"]
 mod ports;
+#[path = "e2e/probe_certificates.rs"]
+mod probe_certificates;
 #[path = "e2e/probe_options.rs"]
 mod probe_options;
 #[path = "e2e/processes.rs"]
@@ -270,6 +272,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(choosing::trials());
     trials.extend(monitors::trials());
     trials.extend(secure_probes::trials());
+    trials.extend(probe_certificates::trials());
     trials.extend(ecv::trials());
     trials.extend(http_ecv::trials());
     trials.extend(dns::trials());

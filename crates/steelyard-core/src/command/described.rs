@@ -9,7 +9,8 @@ use crate::config::attribute::{Kind, Place, Resource, Row, Value};
 use crate::config::{
     CsAction, CsPolicy, CsVserver, HaLocal, HaPartner, LbGroup, LbMethod, LbMonitor, LbParameter, LbProfile,
     LbVserver, NetProfile, NsConfig, NsHostName, NsIp, NsParam, NsSpParams, Server, Service, ServiceGroup,
-    ServiceType, SslCertKey, SslVserver, SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser,
+    ServiceType, SslCertKey, SslService, SslServiceGroup, SslVserver, SystemCmdPolicy, SystemGroup,
+    SystemParameter, SystemUser,
 };
 
 /// An attribute of an object.
@@ -49,6 +50,8 @@ pub fn described(object: Object) -> Vec<Described> {
         Object::HaPartner => of::<HaPartner>().into_iter().chain(of::<HaLocal>()).collect(),
         Object::SslCertKey => of::<SslCertKey>(),
         Object::SslVserver => of::<SslVserver>(),
+        Object::SslService => of::<SslService>(),
+        Object::SslServiceGroup => of::<SslServiceGroup>(),
         Object::SystemUser => of::<SystemUser>(),
         Object::SystemGroup => of::<SystemGroup>(),
         Object::SystemCmdPolicy => of::<SystemCmdPolicy>(),

@@ -59,8 +59,8 @@ pub use taken::{Taken, taken};
 pub use unmeasured::unmeasured;
 pub use used::features_not_enabled;
 
-use crate::config::HaPartner;
 use crate::config::attribute::{Change, Resource, Row, Value};
+use crate::config::{HaPartner, SslService, SslServiceGroup};
 use form::Form;
 
 /// What to do.
@@ -149,6 +149,10 @@ pub enum Object {
     SslCertKey,
     /// `ssl vserver`
     SslVserver,
+    /// `ssl service`
+    SslService,
+    /// `ssl serviceGroup`
+    SslServiceGroup,
     /// `lb profile`
     LbProfile,
     /// A partner, or the appliance itself among them.
@@ -296,6 +300,8 @@ impl Object {
             Object::CsAction => "cs action",
             Object::SslCertKey => "ssl certKey",
             Object::SslVserver => "ssl vserver",
+            Object::SslService => SslService::OBJECT,
+            Object::SslServiceGroup => SslServiceGroup::OBJECT,
             Object::LbProfile => "lb profile",
             Object::HaPartner => HaPartner::OBJECT,
         }
@@ -314,7 +320,7 @@ impl Object {
         )
     }
 
-    /// Is it kept, shown and saved, and does nothing act on it? What can't be understood about such an object in a file
+    /// Is it kept, shown and saved, and does nothing, or next to nothing, act on it? What can't be understood about such an object in a file
     /// is kept as it stands.
     pub(super) fn is_stored(self) -> bool {
         matches!(
@@ -324,13 +330,15 @@ impl Object {
                 | Object::CsAction
                 | Object::SslCertKey
                 | Object::SslVserver
+                | Object::SslService
+                | Object::SslServiceGroup
                 | Object::LbProfile
                 | Object::HaPartner
         )
     }
 
     /// Every object.
-    pub const ALL: [Object; 27] = [
+    pub const ALL: [Object; 29] = [
         Object::Server,
         Object::Service,
         Object::ServiceGroup,
@@ -356,6 +364,8 @@ impl Object {
         Object::CsAction,
         Object::SslCertKey,
         Object::SslVserver,
+        Object::SslService,
+        Object::SslServiceGroup,
         Object::LbProfile,
         Object::HaPartner,
     ];

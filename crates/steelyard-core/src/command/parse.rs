@@ -44,7 +44,9 @@ impl Parsed {
     pub(super) fn waits(&self) -> bool {
         match self.verb {
             Verb::Rm | Verb::Rename | Verb::Unlink | Verb::Show | Verb::Stat => false,
-            Verb::Unbind => self.object == Object::SslVserver,
+            Verb::Unbind => {
+                matches!(self.object, Object::SslVserver | Object::SslService | Object::SslServiceGroup)
+            }
             Verb::Add | Verb::Bind | Verb::Set | Verb::Unset | Verb::Enable | Verb::Disable => true,
             Verb::Link | Verb::Update => true,
         }
@@ -133,11 +135,11 @@ pub(super) struct Instead {
 
 impl Instead {
     /// Is the line kept although it was refused so? One that takes something away is not: when the file is read again, it
-    /// could take away what came after it. TLS of a virtual server that is not here as such is kept as its lines say; what
+    /// could take away what came after it. TLS of a virtual server or a service that is not here as such is kept as its lines say; what
     /// adds an object once more stands behind the line that added it.
     pub(super) fn of(&self, refusal: &Refusal, config: &Config) -> bool {
         match (refusal, self.about) {
-            (Refusal::NoSuch { argument: "vServerName", .. }, _) => true,
+            (Refusal::NoSuch { argument: "vServerName" | "serviceName" | "serviceGroupName", .. }, _) => true,
             (Refusal::Exists { name, .. }, Some((Verb::Add, object))) => is_stored(config, object, name),
             (_, Some((Verb::Rm | Verb::Rename | Verb::Unbind | Verb::Unlink, _))) => false,
             _ => !refusal.is_conflict(),

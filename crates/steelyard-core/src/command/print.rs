@@ -56,7 +56,7 @@ pub(super) fn rank(verb: Verb, object: Object) -> Rank {
         Object::ServiceGroupMember => Rank::ServiceGroupBindings,
         Object::ServiceGroup => Rank::ServiceGroups,
         Object::SslCertKey if binds => Rank::Bindings,
-        Object::SslVserver => Rank::Bindings,
+        Object::SslVserver | Object::SslService | Object::SslServiceGroup => Rank::Bindings,
         Object::SslCertKey => Rank::Certificates,
         Object::LbParameter => Rank::Parameters,
         Object::LbVserver | Object::LbGroup | Object::CsVserver if binds => Rank::VserverBindings,

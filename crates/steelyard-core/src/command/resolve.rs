@@ -224,6 +224,7 @@ impl Search {
 fn meant(argument: &str, object: Object) -> &'static [Object] {
     match (argument, object) {
         ("serverName", _) | ("name", Object::Server) => &[Object::Server],
+        ("serviceName", Object::SslService) => &[Object::Service],
         ("serviceName", _) => &[Object::Service, Object::ServiceGroup],
         ("serviceGroupName", _) => &[Object::ServiceGroup],
         ("monitorName", _) => &[Object::LbMonitor],
@@ -237,7 +238,10 @@ fn meant(argument: &str, object: Object) -> &'static [Object] {
         ("lbprofilename", Object::LbProfile) => &[Object::LbProfile],
         ("id", Object::HaPartner) => &[Object::HaPartner],
         ("name", Object::CsVserver) => &[Object::CsVserver],
-        ("certkeyName" | "linkCertKeyName", Object::SslCertKey | Object::SslVserver) => &[Object::SslCertKey],
+        (
+            "certkeyName" | "linkCertKeyName",
+            Object::SslCertKey | Object::SslVserver | Object::SslService | Object::SslServiceGroup,
+        ) => &[Object::SslCertKey],
         ("policyName", Object::CsVserver | Object::CsPolicy) => &[Object::CsPolicy],
         ("name", Object::CsAction) | ("action", Object::CsPolicy) => &[Object::CsAction],
         ("name", Object::LbGroup) => &[Object::LbGroup],

@@ -21,7 +21,11 @@ pub fn features_not_enabled(config: &Config) -> Vec<&'static str> {
     if !(config.cs_vservers.is_empty() && config.cs_policies.is_empty() && config.cs_actions.is_empty()) {
         used.push(Features::CS);
     }
-    if !(config.ssl_cert_keys.is_empty() && config.ssl_vservers.is_empty()) {
+    if !(config.ssl_cert_keys.is_empty()
+        && config.ssl_vservers.is_empty()
+        && config.ssl_services.is_empty()
+        && config.ssl_service_groups.is_empty())
+    {
         used.push(Features::SSL);
     }
     let lines = Lines::of(config);

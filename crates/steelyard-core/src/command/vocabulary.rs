@@ -1,8 +1,8 @@
 //! The words of this program's objects; those of NetScaler's other commands are in `catalogue`.
 
 use super::Object;
-use crate::config::HaPartner;
 use crate::config::attribute::Resource;
+use crate::config::{HaPartner, SslService, SslServiceGroup};
 
 /// What the words of an object mean; old forms without the group included (`spec/cli.md` 3).
 pub(super) const OBJECTS: &[(&str, Object)] = &[
@@ -31,6 +31,8 @@ pub(super) const OBJECTS: &[(&str, Object)] = &[
     ("cs action", Object::CsAction),
     ("ssl certKey", Object::SslCertKey),
     ("ssl vserver", Object::SslVserver),
+    (SslService::OBJECT, Object::SslService),
+    (SslServiceGroup::OBJECT, Object::SslServiceGroup),
     ("lb profile", Object::LbProfile),
     (HaPartner::OBJECT, Object::HaPartner),
     ("vserver", Object::LbVserver),

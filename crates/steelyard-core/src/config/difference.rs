@@ -67,6 +67,8 @@ impl Difference {
             cs_actions: _,
             ssl_cert_keys,
             ssl_vservers,
+            ssl_services,
+            ssl_service_groups,
             lb_profiles,
             ha_partners: _,
             ha_local: _,
@@ -85,6 +87,8 @@ impl Difference {
             || of_probes(&before.lb_parameter) != of_probes(lb_parameter);
         let (mut touched, mut groups) =
             (before.services.changed_names(services), before.service_groups.changed_names(service_groups));
+        touched.extend(before.ssl_services.changed_names(ssl_services));
+        groups.extend(before.ssl_service_groups.changed_names(ssl_service_groups));
         touched.extend(departures.services().cloned());
         groups.extend(departures.groups().cloned());
         if !used.is_empty() {

@@ -40,6 +40,7 @@ mod service_group;
 mod service_type;
 pub mod source;
 mod ssl_cert_key;
+mod ssl_service;
 mod ssl_vserver;
 mod system;
 mod table;
@@ -71,7 +72,8 @@ pub use service::{MonitorBinding, Service};
 pub use service_group::{Member, ServiceGroup};
 pub use service_type::{ServiceType, Transport};
 pub use ssl_cert_key::{CertKeyBinding, OcspResponderBinding, SslCertKey};
-pub use ssl_vserver::{Choice, SslVserver};
+pub use ssl_service::{SslService, SslServiceGroup, TlsOfService};
+pub use ssl_vserver::{Choice, SslVserver, TlsBindings};
 pub use system::{
     CommandPolicyBinding, CommandSpec, HashForm, ImportedHash, NSROOT, Permission, Permissions,
     SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser, UserBinding,
@@ -143,6 +145,10 @@ pub struct Config {
     pub ssl_cert_keys: Table<SslCertKey>,
     /// `ssl vserver`: those of which anything was said.
     pub ssl_vservers: Table<SslVserver>,
+    /// `ssl service`: those of which anything was said.
+    pub ssl_services: Table<SslService>,
+    /// `ssl serviceGroup`: those of which anything was said.
+    pub ssl_service_groups: Table<SslServiceGroup>,
     /// `lb profile`.
     pub lb_profiles: Table<LbProfile>,
     /// The partners of the appliance.
@@ -181,6 +187,8 @@ impl Default for Config {
             cs_actions: Table::default(),
             ssl_cert_keys: Table::default(),
             ssl_vservers: Table::default(),
+            ssl_services: Table::default(),
+            ssl_service_groups: Table::default(),
             lb_profiles: Table::default(),
             ha_partners: Table::default(),
             ha_local: HaLocal::default(),
@@ -191,7 +199,7 @@ impl Default for Config {
 
 impl Config {
     /// Every table. No command that stands for several changes anything else.
-    pub(crate) fn tables(&mut self) -> [&mut dyn Undoable; 18] {
+    pub(crate) fn tables(&mut self) -> [&mut dyn Undoable; 20] {
         let Config {
             servers,
             services,
@@ -210,6 +218,8 @@ impl Config {
             cs_actions,
             ssl_cert_keys,
             ssl_vservers,
+            ssl_services,
+            ssl_service_groups,
             lb_profiles,
             ha_partners,
             ha_local: _,
@@ -239,6 +249,8 @@ impl Config {
             cs_actions,
             ssl_cert_keys,
             ssl_vservers,
+            ssl_services,
+            ssl_service_groups,
             lb_profiles,
             ha_partners,
         ]

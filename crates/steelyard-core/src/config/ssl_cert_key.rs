@@ -60,7 +60,7 @@ resource! {
 }
 
 resource! {
-    /// A certificate that is bound to a virtual server or a monitor.
+    /// A certificate that is bound to a virtual server, a service, a group or a monitor.
     pub struct CertKeyBinding "ssl vserver" {
         /// Name of the certificate and its key.
         cert_key: String = String::new(), Option("certkeyName", "certkeyname", PROFILE).traffic();

@@ -106,18 +106,25 @@ resource! {
         client_logs: bool = false, Option("sslClientLogs", "sslclientlogs", Kind::Switch).inert();
     }
     plain {
-        /// The certificates that are bound, in binding order.
-        cert_keys: Vec<CertKeyBinding> = Vec::new();
-        /// The policies that are bound, in binding order.
-        policies: BindingList<PolicyBinding> = BindingList::default();
-        /// Its ciphers and groups of them.
-        ciphers: Choice = Choice::default();
-        /// Its elliptic curves.
-        curves: Choice = Choice::default();
+        /// What is bound for it.
+        bound: TlsBindings = TlsBindings::default();
     }
 }
 
 known_by_name!(SslVserver);
+
+/// What is bound for TLS.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TlsBindings {
+    /// The certificates, in binding order.
+    pub cert_keys: Vec<CertKeyBinding>,
+    /// The policies, in binding order.
+    pub policies: BindingList<PolicyBinding>,
+    /// Ciphers and groups of them.
+    pub ciphers: Choice,
+    /// Elliptic curves.
+    pub curves: Choice,
+}
 
 /// What is chosen from: some words, in binding order, and what is there without any line.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -159,5 +166,5 @@ pub(crate) const DEFAULT_CIPHERS: &str = "DEFAULT";
 /// All elliptic curves, which are bound from the start.
 pub(crate) const ALL_CURVES: &str = "ALL";
 
-const COUNT: Kind = Kind::Number { min: 0, max: 65_534 };
-const SECONDS: Kind = Kind::Number { min: 0, max: 4_294_967_294 };
+pub(super) const COUNT: Kind = Kind::Number { min: 0, max: 65_534 };
+pub(super) const SECONDS: Kind = Kind::Number { min: 0, max: 4_294_967_294 };

@@ -6,18 +6,61 @@
 
 use std::fmt;
 
+use super::tls::{Terms, Usable, is_secure};
 use crate::config::attribute::{Resource, Row, Value};
 use crate::config::secret::{Secret, Unseal, purpose};
-use crate::config::{Config, LbMonitor, MonitorBinding, MonitorType, ServiceType};
+use crate::config::{
+    Config, LbMonitor, MonitorBinding, MonitorType, Service, ServiceGroup, ServiceType, TlsOfService,
+};
 
 /// The monitors of a service or a group.
 pub struct Bound<'c> {
-    /// Those that are run, with their bindings; disabled ones included.
-    pub run: Vec<(&'c LbMonitor, MonitorBinding)>,
+    /// Those that are run; disabled ones included.
+    pub run: Vec<Run<'c>>,
     /// Those that would be, could they be run.
     pub unknown: Vec<Unknown>,
     /// Does the default monitor probe because every other is UNKNOWN?
     stands_in: bool,
+}
+
+/// A monitor that is run.
+pub struct Run<'c> {
+    /// The monitor.
+    pub monitor: &'c LbMonitor,
+    /// How it is bound.
+    pub binding: MonitorBinding,
+    /// What its handshakes are made with, if it goes through TLS.
+    pub tls: Option<Terms>,
+}
+
+/// A service, or the members of a group, as far as monitors go.
+#[derive(Clone, Copy)]
+pub struct Watched<'c> {
+    service_type: ServiceType,
+    monitors: &'c [MonitorBinding],
+    tls: TlsOfService<'c>,
+}
+
+impl<'c> Watched<'c> {
+    /// That service.
+    pub fn service(config: &'c Config, service: &'c Service) -> Watched<'c> {
+        let tls = config.tls_of_service(&service.name);
+        Watched { service_type: service.service_type, monitors: &service.monitors, tls }
+    }
+
+    /// The members of that group.
+    pub fn group(config: &'c Config, group: &'c ServiceGroup) -> Watched<'c> {
+        let tls = config.tls_of_group(&group.name);
+        Watched { service_type: group.service_type, monitors: &group.monitors, tls }
+    }
+}
+
+/// What probes need of the host.
+pub struct Means<'m> {
+    /// Opens what is sealed.
+    pub key: &'m dyn Unseal,
+    /// Knows which certificates are there.
+    pub handshakes: &'m dyn Usable,
 }
 
 /// An enabled monitor that is not run.
@@ -47,31 +90,34 @@ pub enum CannotRun {
 }
 
 impl<'c> Bound<'c> {
-    /// Sorts the monitors bound to a service or group of that type; without any it has the type's default one.
-    pub fn of(
-        config: &'c Config,
-        service_type: ServiceType,
-        bound: &[MonitorBinding],
-        key: &dyn Unseal,
-    ) -> Bound<'c> {
+    /// Sorts the monitors of a service or group; without any it has its type's default one.
+    pub fn of(config: &'c Config, watched: Watched<'_>, means: &Means<'_>) -> Bound<'c> {
         let mut sorted = Bound { run: Vec::new(), unknown: Vec::new(), stands_in: false };
-        for binding in bound {
+        for binding in watched.monitors {
             let Some(monitor) = config.lb_monitors.find(&binding.monitor) else { continue };
             let enabled = monitor.enabled && binding.enabled;
-            match cannot_run(monitor, key).filter(|_| enabled) {
-                Some(why) => {
+            let tls = match cannot_run(monitor, means.key) {
+                Some(why) => Err(why),
+                None => terms(config, monitor, watched.tls, means),
+            };
+            match tls {
+                Err(why) if enabled => {
                     let (monitor, weight) = (monitor.name.as_str().into(), binding.weight);
                     sorted.unknown.push(Unknown { monitor, weight, why });
                 }
-                None => sorted.run.push((monitor, binding.clone())),
+                tls => {
+                    let tls = tls.unwrap_or_default();
+                    sorted.run.push(Run { monitor, binding: binding.clone(), tls });
+                }
             }
         }
-        let probes = |(monitor, binding): &(&LbMonitor, MonitorBinding)| monitor.enabled && binding.enabled;
+        let probes = |run: &Run<'_>| run.monitor.enabled && run.binding.enabled;
         sorted.stands_in = !sorted.unknown.is_empty() && !sorted.run.iter().any(probes);
-        if bound.is_empty() || sorted.stands_in {
-            let name = service_type.default_monitor();
+        if watched.monitors.is_empty() || sorted.stands_in {
+            let name = watched.service_type.default_monitor();
             let binding = MonitorBinding { monitor: name.to_owned(), ..MonitorBinding::default() };
-            sorted.run.extend(config.lb_monitors.find(name).map(|monitor| (monitor, binding)));
+            let monitor = config.lb_monitors.find(name);
+            sorted.run.extend(monitor.map(|monitor| Run { monitor, binding, tls: None }));
         }
         sorted
     }
@@ -88,7 +134,24 @@ impl<'c> Bound<'c> {
     }
 }
 
-/// Why this monitor cannot be run; `None` if it can.
+/// What its handshakes are made with; `None` of a monitor that asks in clear.
+fn terms(
+    config: &Config,
+    monitor: &LbMonitor,
+    tls: TlsOfService<'_>,
+    means: &Means<'_>,
+) -> Result<Option<Terms>, CannotRun> {
+    if !is_secure(monitor) {
+        return Ok(None);
+    }
+    let terms = Terms::of(config, monitor, tls).map_err(CannotRun::Certificate)?;
+    match means.handshakes.cannot_use(&terms.credentials) {
+        Some(why) => Err(CannotRun::Certificate(why)),
+        None => Ok(Some(terms)),
+    }
+}
+
+/// Why this monitor cannot be run, whatever it is bound to; `None` if it can.
 pub fn cannot_run(monitor: &LbMonitor, key: &dyn Unseal) -> Option<CannotRun> {
     if let MonitorType::NotCarried(name) = monitor.kind {
         return Some(CannotRun::Type(name));
@@ -105,11 +168,6 @@ pub fn cannot_run(monitor: &LbMonitor, key: &dyn Unseal) -> Option<CannotRun> {
     ];
     if let Some((_, option)) = ways.iter().find(|(given, _)| *given) {
         return Some(CannotRun::Option(option));
-    }
-    if monitor.secure && !monitor.cert_keys.is_empty() {
-        return Some(CannotRun::Certificate(
-            "this version uses no certificate that is bound to a monitor".into(),
-        ));
     }
     let mut secrets = secrets(monitor);
     if let Some((row, _)) = secrets.find(|(_, secret)| secret.sealed().is_none()) {

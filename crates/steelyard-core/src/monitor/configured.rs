@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use super::bound::sealed_secrets;
+use super::bound::{Run, sealed_secrets};
 use super::dns::DnsCheck;
 use super::exchange::Exchange;
 use super::ftp::LogIn;
@@ -11,7 +11,6 @@ use super::health::Timing;
 use super::http::Check;
 use super::http_ecv::BodyCheck;
 use super::leaving::Leaving;
-use super::tls::{Terms, is_secure};
 use super::user::{DISPATCHER, Script};
 use super::{Channel, Kind, Sense, Spec};
 use crate::config::expected::Expected;
@@ -35,8 +34,9 @@ impl<'k> Specs<'k> {
         Specs { kinds: BTreeMap::new(), sources: Sources::of(config), key }
     }
 
-    /// A monitor that can be run ([`super::bound::cannot_run`]), as it is bound: `enabled` there or not.
-    pub fn of(&mut self, monitor: &LbMonitor, enabled: bool) -> Arc<Spec> {
+    /// A monitor that is run, as it is bound.
+    pub fn of(&mut self, run: Run<'_>) -> Arc<Spec> {
+        let Run { monitor, binding, tls } = run;
         let name = monitor.name.to_ascii_lowercase();
         let kind = self.kinds.entry(name).or_insert_with(|| kind(monitor, self.key)).clone();
         Arc::new(Spec {
@@ -48,9 +48,9 @@ impl<'k> Specs<'k> {
             destination_ip: monitor.dest_ip,
             destination_port: monitor.dest_port,
             tos: monitor.tos_id.filter(|_| monitor.tos).and_then(|id| u8::try_from(id << 2).ok()),
-            tls: is_secure(monitor).then(|| Arc::new(Terms::default())),
+            tls: tls.map(Arc::new),
             source: self.sources.profile(&monitor.net_profile),
-            enabled: monitor.enabled && enabled,
+            enabled: monitor.enabled && binding.enabled,
         })
     }
 }

@@ -9,7 +9,9 @@ use steelyard_core::config::departure::Departures;
 use steelyard_core::config::difference::Difference;
 use steelyard_core::config::guard::Guards;
 use steelyard_core::config::secret::{Plain, Unseal};
+use steelyard_core::monitor::bound::Means;
 use steelyard_core::monitor::schedule::{Due, ProbeKey, Schedule};
+use steelyard_core::monitor::tls::{Credentials, Usable};
 use steelyard_core::monitor::{Channel, Fault, Kind, ProbeResult, Stage, Step};
 use steelyard_core::service::{ResponseTime, Service, State};
 use steelyard_core::snapshot::Snapshot;
@@ -68,7 +70,8 @@ impl Probed {
         assert!(reading.refused.is_empty(), "{:?}", reading.refused);
         let config = reading.config;
         self.snapshot = self.snapshot.next(&config, &Guards::default(), self.world.now);
-        let targets = targets(&Difference::whole(), &config, &Departures::default(), &self.snapshot, &NoKey);
+        let means = Means { key: &NoKey, handshakes: &AnyFile };
+        let targets = targets(&Difference::whole(), &config, &Departures::default(), &self.snapshot, &means);
         let (stopped, _) = self.schedule.reconfigure(targets, self.world.now);
         self.running.retain(|_, (key, _)| !stopped.contains(key));
         let vserver = self.snapshot.vserver("v").unwrap();
@@ -148,6 +151,15 @@ fn conduct(due: &Due, answer: Answer, now: Time) -> (Time, ProbeResult) {
             (end, result)
         }
         step => panic!("{step:?} of {}", due.spec.name),
+    }
+}
+
+/// Every file of a certificate is here.
+struct AnyFile;
+
+impl Usable for AnyFile {
+    fn cannot_use(&self, _: &Credentials) -> Option<Box<str>> {
+        None
     }
 }
 

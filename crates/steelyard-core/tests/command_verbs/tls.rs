@@ -143,8 +143,47 @@ fn what_is_bound_for_tls() {
         ],
     );
     let v = c.ssl_vservers.find("v").unwrap();
-    assert_eq!((v.cert_keys.len(), v.policies.len()), (3, 0));
-    assert_eq!((v.ciphers.without_default, v.ciphers.names.len()), (false, 0));
-    assert_eq!((v.curves.without_default, &v.curves.names[..]), (true, &["P_384".to_owned()][..]));
+    assert_eq!((v.bound.cert_keys.len(), v.bound.policies.len()), (3, 0));
+    assert_eq!((v.bound.ciphers.without_default, v.bound.ciphers.names.len()), (false, 0));
+    assert_eq!(
+        (v.bound.curves.without_default, &v.bound.curves.names[..]),
+        (true, &["P_384".to_owned()][..])
+    );
     is(&c, &print(&c).ns_conf);
+}
+
+/// There is one for each service and group with TLS, and for no other.
+#[test]
+fn tls_goes_with_its_service() {
+    const LINES: &str = "add service s 10.0.0.1 SSL 443\nadd service plain 10.0.0.1 HTTP 80\nadd serviceGroup g SSL\n\
+        add ssl certKey ca -cert ca.pem\n\
+        set ssl service s -tls1 DISABLED -SNIEnable ENABLED -serverAuth ENABLED -commonName app.example\n\
+        bind ssl service s -certkeyName ca -CA -ocspCheck Optional\n\
+        unbind ssl service s -cipherName DEFAULT\n\
+        bind ssl service s -cipherName HIGH\n\
+        set ssl serviceGroup g -sessReuse ENABLED -SNIEnable ENABLED -commonName b.example\n\
+        bind ssl serviceGroup g -eccCurveName P_256\n";
+    let mut c = config(&format!("enable ns feature SSL\n{LINES}"));
+    let tls = |c: &Config| {
+        print(c).ns_conf.lines().filter(|l| l.contains(" ssl service")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let printed: Vec<String> =
+        LINES.lines().filter(|l| l.contains(" ssl service")).map(str::to_owned).collect();
+    assert_eq!(tls(&c), printed);
+    is(&c, &print(&c).ns_conf);
+    assert_eq!(code(&mut c, "set ssl service plain -tls1 DISABLED"), 258);
+    assert_eq!(code(&mut c, "set ssl service g -tls1 DISABLED"), 258);
+    assert_eq!(code(&mut c, "bind ssl serviceGroup g -certkeyName nobody"), 258);
+    assert_eq!(code(&mut c, "bind ssl service s -certkeyName CA -CA"), 273);
+    assert!(code(&mut c, "rm ssl certKey ca") != 0, "it is in use");
+    accept(&mut c, &["rename service s t", "rename serviceGroup g h"]);
+    assert_eq!(c.tls_of_service("t").name, "app.example");
+    assert!(c.tls_of_group("h").sends_name && !c.tls_of_group("h").is_checked);
+    accept(
+        &mut c,
+        &["unset ssl service t -serverAuth -commonName", "unbind ssl service t -certkeyName ca -CA"],
+    );
+    assert!(!c.tls_of_service("t").is_checked && c.tls_of_service("t").cert_keys.is_empty());
+    accept(&mut c, &["rm service t", "rm serviceGroup h", "rm ssl certKey ca"]);
+    assert!(c.ssl_services.is_empty() && c.ssl_service_groups.is_empty());
 }

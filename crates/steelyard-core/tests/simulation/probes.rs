@@ -8,7 +8,9 @@ use steelyard_core::config::Config;
 use steelyard_core::config::departure::Departures;
 use steelyard_core::config::difference::Difference;
 use steelyard_core::config::secret::{Plain, Unseal};
+use steelyard_core::monitor::bound::Means;
 use steelyard_core::monitor::schedule::{Outcome, ProbeKey, Schedule};
+use steelyard_core::monitor::tls::{Credentials, Usable};
 use steelyard_core::monitor::{Fault, Probe, ProbeResult, Spec, Stage, Step, Verdict};
 use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::Time;
@@ -53,7 +55,8 @@ impl Probes {
     ) {
         let now = Time::from_us(shared.net.schedule.now);
         shared.books.health.reconfigure(&shared.books.plan);
-        let targets = targets(difference, config, &Departures::default(), snapshot, &NoKey);
+        let means = Means { key: &NoKey, handshakes: &AnyFile };
+        let targets = targets(difference, config, &Departures::default(), snapshot, &means);
         let services = before.services_in(difference).map(|(_, service)| service);
         let (stopped, _) = self.schedule.reconfigure_some(services, targets, now);
         let stopped: Vec<u64> =
@@ -152,6 +155,15 @@ impl Probes {
             self.planned = due.as_us();
             shared.net.schedule.at(due.as_us(), Event::ProbesDue);
         }
+    }
+}
+
+/// Every file of a certificate is here.
+struct AnyFile;
+
+impl Usable for AnyFile {
+    fn cannot_use(&self, _: &Credentials) -> Option<Box<str>> {
+        None
     }
 }
 

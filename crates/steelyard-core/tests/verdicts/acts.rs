@@ -9,8 +9,8 @@ use steelyard_core::config::attribute::{Effect, Resource};
 use steelyard_core::config::guard::Guards;
 use steelyard_core::config::{
     CommandPolicyBinding, LbGroup, LbMonitor, LbParameter, LbVserver, Member, MonitorBinding, NetProfile,
-    NsConfig, NsHostName, NsIp, NsParam, NsSpParams, Server, Service, ServiceGroup, SystemCmdPolicy,
-    SystemGroup, SystemParameter, SystemUser, UserBinding,
+    NsConfig, NsHostName, NsIp, NsParam, NsSpParams, Server, Service, ServiceGroup, SslService,
+    SslServiceGroup, SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser, UserBinding,
 };
 use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::Time;
@@ -25,6 +25,8 @@ fn every_option_that_acts_has_a_test_in_which_it_does() {
     add::<Member>("member", &mut acting);
     add::<LbVserver>("lb vserver", &mut acting);
     add::<LbMonitor>("lb monitor", &mut acting);
+    add::<SslService>("ssl service", &mut acting);
+    add::<SslServiceGroup>("ssl serviceGroup", &mut acting);
     add::<LbParameter>("lb parameter", &mut acting);
     add::<LbGroup>("lb group", &mut acting);
     add::<NsIp>("ns ip", &mut acting);
@@ -200,6 +202,9 @@ const PROOFS: &[(&str, &str, &str)] = &[
     ("service", "monConnectionClose", "m25_probes_end_by_fin_or_rst_as_configured"),
     ("serviceGroup", "monConnectionClose", "m25_probes_end_by_fin_or_rst_as_configured"),
     ("lb monitor", "secureArgs", "an_external_dispatcher_gets_the_documented_request_and_its_answers_count"),
+    ("ssl service", "SNIEnable commonName", "m15_each_client_hello_has_the_name_of_its_own_service"),
+    ("ssl service", "serverAuth", "certificates_are_checked_where_that_is_asked_for"),
+    ("ssl serviceGroup", "SNIEnable commonName serverAuth", "members_of_a_group_are_probed_by_its_tls"),
     ("lb monitor", "secure", "openssl_is_probed_by_handshakes"),
     ("lb monitor", "userName password fileName", "vsftpd_lets_in_who_knows_the_password"),
     ("lb monitor", "tos tosId", "probes_carry_their_type_of_service"),

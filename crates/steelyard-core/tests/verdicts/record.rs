@@ -142,6 +142,7 @@ fn allowed(line: &str) -> &'static [Verdict] {
             "lb vserver" | "service" | "servicegroup" | "lb monitor" | "monitor" | "lb group",
         ) => OWN,
         ("add" | "set", "server" | "netprofile" | "lb parameter" | "param") => OWN,
+        ("set" | "bind", "ssl") if ["service", "servicegroup"].contains(&word(2)) => OWN,
         ("add" | "set" | "bind", "users") => OWN,
         ("enable" | "disable", "feature" | "mode") => OWN,
         (

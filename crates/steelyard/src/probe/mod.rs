@@ -3,7 +3,9 @@
 //! Owns the running probes. What is asked, how an answer is judged and when to probe again is
 //! [`steelyard_core::monitor`]'s business. The hard question here: a probe ends for good when its service or monitor goes.
 
+mod belief;
 mod channel;
+mod credentials;
 mod datagram;
 mod echo;
 mod stream;
@@ -28,6 +30,7 @@ use tokio::time::{sleep_until, timeout};
 
 use self::tls::Handshakes;
 use crate::dispatcher::Dispatcher;
+use crate::files::Folders;
 use crate::worker::Clock;
 
 /// Probes every service as configured and writes the results to it. Clones are the same prober.
@@ -122,6 +125,12 @@ impl Prober {
         let prober = Prober { inner };
         let probing = spawn_local(prober.clone().run());
         (prober, probing)
+    }
+
+    /// What secure probes make handshakes with from now on: with the files of those folders as they are.
+    pub fn handshakes(&self, folders: &Folders) -> &Handshakes {
+        self.inner.handshakes.renew(folders);
+        &self.inner.handshakes
     }
 
     /// Watches these targets in the place of `services`: probes of services that stay go on, those of removed ones are cut

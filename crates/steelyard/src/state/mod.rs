@@ -47,6 +47,7 @@ use crate::targets::targets;
 use crate::wall::Wall;
 use crate::watchdog::Watchdog;
 use crate::worker::{BindFailure, Clock, Counters, Pulse, Workers};
+use steelyard_core::monitor::bound::Means;
 use why::{ABSENT, BARRED, below_threshold, meanwhile, not_open, why_closed};
 
 pub use replacing::Replaced;
@@ -152,7 +153,8 @@ impl State {
         if probing == Probing::AsConfigured {
             addresses.tell_sources(&whole, &config, &snapshot);
         }
-        let targets = targets(&whole, &config, &Departures::default(), &snapshot, &key);
+        let means = Means { key: &key, handshakes: prober.handshakes(&folders) };
+        let targets = targets(&whole, &config, &Departures::default(), &snapshot, &means);
         prober.reconfigure(std::iter::empty(), probing.of(targets));
         let totals = Totals::of(&config, &snapshot);
         State {

@@ -8,7 +8,10 @@ use std::sync::Arc;
 
 use steelyard_core::command::Switched;
 use steelyard_core::config::Config;
+use steelyard_core::config::departure::Departures;
 use steelyard_core::config::difference::Difference;
+use steelyard_core::monitor::bound::Means;
+use steelyard_core::monitor::schedule::{Target, Watched};
 use steelyard_core::snapshot::{Snapshot, to_open};
 
 use super::{Probing, Running, State, not_open};
@@ -55,7 +58,8 @@ impl State {
         self.tell_sources(&difference, &config, &snapshot);
         let enabled = switched.enabled_vservers.iter().filter_map(|name| snapshot.vserver(name));
         enabled.for_each(|vserver| vserver.permit_return());
-        let targets = targets(&difference, &config, &switched.departures, &snapshot, &self.key);
+        let means = Means { key: &self.key, handshakes: self.prober.handshakes(&self.folders) };
+        let targets = targets(&difference, &config, &switched.departures, &snapshot, &means);
         let services = before.services_in(&difference).map(|(_, service)| service);
         self.prober.reconfigure(services, self.probing.of(targets));
         self.auth.configured();
@@ -79,6 +83,20 @@ impl State {
         }
         lines.extend(self.missing_sources());
         Ok(Replaced { before, lines })
+    }
+
+    /// Certificates of secure probes count as their files are now, although the configuration is the same.
+    pub fn renew_certificates(&self) {
+        let Running { config, snapshot, .. } = &*self.running.borrow();
+        let means = Means { key: &self.key, handshakes: self.prober.handshakes(&self.folders) };
+        let all = targets(&Difference::whole(), config, &Departures::default(), snapshot, &means);
+        let is_concerned = |target: &Target| {
+            let secure = target.monitors.iter().any(|(spec, _)| spec.tls.is_some());
+            target.watch == Watched::Probed && (secure || !target.unknown.is_empty())
+        };
+        let targets: Vec<Target> = self.probing.of(all).into_iter().filter(is_concerned).collect();
+        let services: Vec<_> = targets.iter().map(|target| Arc::clone(&target.service)).collect();
+        self.prober.reconfigure(services.iter(), targets);
     }
 
     pub(super) fn remember(&self, failures: Vec<BindFailure>) -> Vec<String> {

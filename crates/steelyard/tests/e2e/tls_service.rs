@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::Acceptor;
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{Acceptor, NoClientAuth};
 use rustls::{ServerConfig, Stream};
 
 use crate::tcp::{Listening, listen};
@@ -28,6 +30,11 @@ impl Authority {
         params.distinguished_name.push(DnType::CommonName, name);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         Authority(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
+    }
+
+    /// Its certificate, in PEM.
+    pub fn pem(&self) -> String {
+        self.0.pem()
     }
 
     /// A certificate for that name, which ends in that year.
@@ -55,14 +62,22 @@ fn params(name: &str, until: i32) -> CertificateParams {
 impl Pair {
     /// What a server needs to show it.
     pub fn server(&self) -> Arc<ServerConfig> {
+        self.server_for(Arc::new(NoClientAuth))
+    }
+
+    /// The same, of one that asks clients for certificates.
+    pub fn server_for(&self, clients: Arc<dyn ClientCertVerifier>) -> Arc<ServerConfig> {
         let chain = CertificateDer::pem_slice_iter(self.certificate.as_bytes()).map(Result::unwrap).collect();
         let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes()).unwrap();
         let config =
-            ServerConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
-                .with_safe_default_protocol_versions()
-                .unwrap();
-        Arc::new(config.with_no_client_auth().with_single_cert(chain, key).unwrap())
+            ServerConfig::builder_with_provider(provider()).with_safe_default_protocol_versions().unwrap();
+        Arc::new(config.with_client_cert_verifier(clients).with_single_cert(chain, key).unwrap())
     }
+}
+
+/// The library's cryptography.
+pub fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::aws_lc_rs::default_provider())
 }
 
 /// A server that answers each request by status 200, and what each ClientHello asked for.

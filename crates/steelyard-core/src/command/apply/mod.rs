@@ -19,9 +19,9 @@ mod protocols;
 mod references;
 mod remove;
 mod ssl_cert_key;
-mod ssl_vserver;
 mod switch;
 mod system;
+mod tls_settings;
 mod unbind;
 mod unset;
 mod vservers;
@@ -30,7 +30,7 @@ use super::refusal::Refusal;
 use super::resolve::{exists, such};
 use super::{Command, Object, Verb};
 use crate::config::attribute::{Change, Place, Resource, Value};
-use crate::config::{Config, Keyed, NsHostName, Table, Undoable};
+use crate::config::{Config, Keyed, NsHostName, SslService, SslServiceGroup, SslVserver, Table, Undoable};
 pub use bound_again::bind_over;
 pub use clear::{Level, clear};
 use cs_policy::{add_cs_action, add_cs_policy, set_cs_action, set_cs_policy};
@@ -48,9 +48,9 @@ use ssl_cert_key::{
     add_ssl_cert_key, bind_ssl_cert_key, link_ssl_cert_key, set_ssl_cert_key, unlink_ssl_cert_key,
     update_ssl_cert_key,
 };
-use ssl_vserver::{bind_ssl_vserver, set_ssl_vserver};
 use switch::switch;
 use system::{add_cmd_policy, bind_system_group, bind_system_user, set_cmd_policy};
+use tls_settings::{bind_settings, set_settings};
 use unbind::unbind;
 use unset::unset;
 
@@ -135,7 +135,9 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         (Verb::Bind, Object::HaPartner) => bind_ha_partner(config, command)?,
         (Verb::Add, Object::SslCertKey) => return add_ssl_cert_key(config, command),
         (Verb::Bind, Object::SslCertKey) => bind_ssl_cert_key(config, command)?,
-        (Verb::Bind, Object::SslVserver) => return bind_ssl_vserver(config, command),
+        (Verb::Bind, Object::SslVserver) => return bind_settings::<SslVserver>(config, command),
+        (Verb::Bind, Object::SslService) => return bind_settings::<SslService>(config, command),
+        (Verb::Bind, Object::SslServiceGroup) => return bind_settings::<SslServiceGroup>(config, command),
         (Verb::Link, Object::SslCertKey) => link_ssl_cert_key(config, command)?,
         (Verb::Unlink, Object::SslCertKey) => unlink_ssl_cert_key(config, command)?,
         (Verb::Update, Object::SslCertKey) => update_ssl_cert_key(config, command)?,
@@ -152,7 +154,9 @@ pub fn apply(config: &mut Config, command: &Command) -> Result<Done, Refusal> {
         (Verb::Set, Object::LbProfile) => set(&mut config.lb_profiles, "lbprofilename", command)?,
         (Verb::Set, Object::HaPartner) => set_ha_partner(config, command)?,
         (Verb::Set, Object::SslCertKey) => set_ssl_cert_key(config, command)?,
-        (Verb::Set, Object::SslVserver) => return set_ssl_vserver(config, command),
+        (Verb::Set, Object::SslVserver) => return set_settings::<SslVserver>(config, command),
+        (Verb::Set, Object::SslService) => return set_settings::<SslService>(config, command),
+        (Verb::Set, Object::SslServiceGroup) => return set_settings::<SslServiceGroup>(config, command),
         (Verb::Set, Object::LbVserver) => set_lb_vserver(config, command)?,
         (Verb::Set, Object::LbMonitor) => set_lb_monitor(config, command)?,
         (Verb::Set, Object::LbParameter) => {

@@ -3,10 +3,11 @@
 //! No reference outlives what it names. Each verb has a rule for what is in use (`spec/nitro.md` 5 and the texts of its
 //! errors): what is bound to a virtual server goes with its bindings, a monitor or a server in use stays.
 
+use super::tls_settings::rename_settings;
 use crate::config::attribute::Resource;
 use crate::config::{
-    Bindable, CertKeyBinding, CommandPolicyBinding, Config, CsVserver, Keyed, LbBinding, LbMonitor, Server,
-    ServiceType, SslCertKey, SslVserver, Table,
+    Bindable, CommandPolicyBinding, Config, CsVserver, Keyed, LbBinding, LbMonitor, Server, ServiceType,
+    SslCertKey, SslService, SslServiceGroup, SslVserver, Table,
 };
 
 /// Something that uses something else.
@@ -169,19 +170,22 @@ pub(super) fn leave_groups(config: &mut Config, vserver: &str) {
     }
 }
 
-/// What uses a certificate: TLS of virtual servers, monitors, certificates that it signed.
+/// What uses a certificate: TLS of virtual servers, services and groups, monitors, certificates that it signed.
 pub(super) fn user_of_cert_key<'c>(config: &'c Config, name: &str) -> impl Iterator<Item = User> + 'c {
-    let name = name.to_owned();
-    let bound: fn(&CertKeyBinding, &str) -> bool = |bound, name| bound.cert_key.eq_ignore_ascii_case(name);
-    let (of_vserver, of_monitor) = (name.clone(), name.clone());
-    let vservers = config.ssl_vservers.iter();
-    let vservers = vservers.filter(move |user| user.cert_keys.iter().any(|cert| bound(cert, &of_vserver)));
-    let monitors = config.lb_monitors.iter();
-    let monitors = monitors.filter(move |user| user.cert_keys.iter().any(|cert| bound(cert, &of_monitor)));
-    let signed = config.ssl_cert_keys.iter().filter(move |pair| pair.issuer.eq_ignore_ascii_case(&name));
-    let vservers = vservers.map(|user| User::new(SslVserver::OBJECT, &user.name));
-    let monitors = monitors.map(|user| User::new(LbMonitor::OBJECT, &user.name));
-    vservers.chain(monitors).chain(signed.map(|pair| User::new(SslCertKey::OBJECT, &pair.name)))
+    let vservers =
+        config.ssl_vservers.iter().map(|tls| (SslVserver::OBJECT, &tls.name, &tls.bound.cert_keys));
+    let services =
+        config.ssl_services.iter().map(|tls| (SslService::OBJECT, &tls.name, &tls.bound.cert_keys));
+    let groups = config.ssl_service_groups.iter();
+    let groups = groups.map(|tls| (SslServiceGroup::OBJECT, &tls.name, &tls.bound.cert_keys));
+    let monitors = config.lb_monitors.iter().map(|user| (LbMonitor::OBJECT, &user.name, &user.cert_keys));
+    let (bound, signer) = (name.to_owned(), name.to_owned());
+    let users = vservers.chain(services).chain(groups).chain(monitors);
+    let users =
+        users.filter(move |(.., keys)| keys.iter().any(|key| key.cert_key.eq_ignore_ascii_case(&bound)));
+    let signed = config.ssl_cert_keys.iter().filter(move |pair| pair.issuer.eq_ignore_ascii_case(&signer));
+    let signed = signed.map(|pair| User::new(SslCertKey::OBJECT, &pair.name));
+    users.map(|(object, name, _)| User::new(object, name)).chain(signed)
 }
 
 /// Gives a virtual server its new name in groups, where others fall back to it, and where content switching sends
@@ -198,10 +202,7 @@ pub(super) fn rename_vserver(config: &mut Config, old: &str, new: &str) {
             rename(&mut group.master_vserver);
         });
     }
-    if let Some(mut tls) = config.ssl_vservers.find(old).cloned() {
-        new.clone_into(&mut tls.name);
-        config.ssl_vservers.replace(old, tls);
-    }
+    rename_settings::<SslVserver>(config, old, new);
     for action in names_of(&config.cs_actions) {
         config.cs_actions.change(&action, |action| {
             rename(&mut action.target_lb_vserver);

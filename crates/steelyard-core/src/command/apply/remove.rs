@@ -10,12 +10,13 @@ use super::references::{
 };
 use super::ssl_cert_key::rm_ssl_cert_keys;
 use super::system::{rm_cmd_policy, rm_system_group, rm_system_user};
+use super::tls_settings::rename_settings;
 use super::vservers::free_name;
 use super::{made, name, names, text};
 use crate::command::refusal::Refusal;
 use crate::command::resolve::{exists, service_or_group_exists, such};
 use crate::command::{Command, Object};
-use crate::config::{Config, Keyed, NsIp, Table};
+use crate::config::{Config, Keyed, NsIp, SslService, SslServiceGroup, Table};
 
 pub(super) fn rm(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     match command.object() {
@@ -67,6 +68,7 @@ fn rm_service(config: &mut Config, name: &str) -> Result<(), Refusal> {
     such(&config.services, "name", name)?;
     may_go(config, "name", name)?;
     unbind_everywhere(config, name);
+    config.ssl_services.remove(name);
     if let Some(service) = config.services.remove(name) {
         remove_if_implicit(config, &service.server);
     }
@@ -77,6 +79,7 @@ fn rm_service_group(config: &mut Config, name: &str) -> Result<(), Refusal> {
     such(&config.service_groups, "serviceGroupName", name)?;
     may_go(config, "serviceGroupName", name)?;
     unbind_everywhere(config, name);
+    config.ssl_service_groups.remove(name);
     if let Some(group) = config.service_groups.remove(name) {
         group.members.iter().for_each(|member| remove_if_implicit(config, &member.server));
     }
@@ -182,6 +185,7 @@ pub(super) fn rename(config: &mut Config, command: &Command) -> Result<(), Refus
             }
             renamed(&mut config.services, "name", (old, new), |service, new| service.name = new)?;
             rename_target(config, old, new);
+            rename_settings::<SslService>(config, old, new);
         }
         Object::ServiceGroup => {
             such(&config.service_groups, "serviceGroupName", old)?;
@@ -192,6 +196,7 @@ pub(super) fn rename(config: &mut Config, command: &Command) -> Result<(), Refus
                 group.name = new
             })?;
             rename_target(config, old, new);
+            rename_settings::<SslServiceGroup>(config, old, new);
         }
         Object::LbVserver => {
             such(&config.lb_vservers, "name", old)?;

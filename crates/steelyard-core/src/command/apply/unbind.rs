@@ -8,13 +8,13 @@ use super::lb_vserver::unbind_lb_vserver;
 use super::monitor_parts::{is_about_a_part, unbind_part};
 use super::references::remove_if_implicit;
 use super::ssl_cert_key::unbind_ssl_cert_key;
-use super::ssl_vserver::unbind_ssl_vserver;
 use super::system::{unbind_system_group, unbind_system_user};
+use super::tls_settings::unbind_settings;
 use super::{name, only_one, text};
 use crate::command::refusal::{Hint, Refusal};
 use crate::command::resolve::{Monitored, monitored, such};
 use crate::command::{Command, Object};
-use crate::config::{Config, LbMonitor};
+use crate::config::{Config, LbMonitor, SslService, SslServiceGroup, SslVserver};
 
 pub(super) fn unbind(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     match command.object() {
@@ -32,7 +32,9 @@ pub(super) fn unbind(config: &mut Config, command: &Command) -> Result<(), Refus
         Object::CsVserver => unbind_cs_vserver(config, command),
         Object::HaPartner => unbind_ha_partner(config, command),
         Object::SslCertKey => unbind_ssl_cert_key(config, command),
-        Object::SslVserver => unbind_ssl_vserver(config, command),
+        Object::SslVserver => unbind_settings::<SslVserver>(config, command),
+        Object::SslService => unbind_settings::<SslService>(config, command),
+        Object::SslServiceGroup => unbind_settings::<SslServiceGroup>(config, command),
         Object::LbGroup => unbind_lb_group(config, command),
         Object::SystemUser => unbind_system_user(config, command),
         Object::SystemGroup => unbind_system_group(config, command),

@@ -6,13 +6,13 @@ use super::ha_partner::is_local;
 use super::host::put_server;
 use super::lb_vserver::checked_lb_vserver;
 use super::monitor::{changeable, check_monitor};
-use super::ssl_vserver::{put_ssl_vserver, ssl_vserver};
+use super::tls_settings::unset_settings;
 use super::{made, name};
 use crate::command::refusal::Refusal;
 use crate::command::resolve::such;
 use crate::command::{Command, Object};
 use crate::config::attribute::{Resource, Value};
-use crate::config::{Config, NsIp};
+use crate::config::{Config, NsIp, SslService, SslServiceGroup, SslVserver};
 
 pub(super) fn unset(config: &mut Config, command: &Command) -> Result<(), Refusal> {
     if !command.arguments().any(|(_, value)| *value == Value::Unset) {
@@ -84,10 +84,9 @@ pub(super) fn unset(config: &mut Config, command: &Command) -> Result<(), Refusa
             let pair = without(such(&config.ssl_cert_keys, "certkeyName", name(command))?, command);
             config.ssl_cert_keys.insert(pair);
         }
-        Object::SslVserver => {
-            let vserver = without(&ssl_vserver(config, command)?, command);
-            put_ssl_vserver(config, vserver);
-        }
+        Object::SslVserver => unset_settings::<SslVserver>(config, command)?,
+        Object::SslService => unset_settings::<SslService>(config, command)?,
+        Object::SslServiceGroup => unset_settings::<SslServiceGroup>(config, command)?,
         Object::NsConfig => {
             config.ns_config = without(&config.ns_config, command);
             config.ns_param = without(&config.ns_param, command);
@@ -116,7 +115,7 @@ fn unset_service_group(config: &mut Config, command: &Command) -> Result<(), Ref
 }
 
 /// The same resource with the options that the command names at their defaults.
-fn without<T: Resource + Clone>(resource: &T, command: &Command) -> T {
+pub(super) fn without<T: Resource + Clone>(resource: &T, command: &Command) -> T {
     let mut changed = resource.clone();
     for (row, _) in command.arguments().filter(|(_, value)| **value == Value::Unset) {
         changed.reset(row.nitro);

@@ -13,8 +13,8 @@ use crate::config::{
     ISSUER, LbGroup, LbMonitor, LbParameter, LbProfile, LbVserver, MODE, Member, MetricBinding,
     MonitorBinding, NO_DOMAIN_CHECK, NetProfile, NsConfig, NsHostName, NsIp, NsParam, NsSpParams,
     OcspResponderBinding, PARTNER, PolicyBinding, RESOLVE_NOW, RouteMonitor, SERVICE_IP, Server, Service,
-    ServiceGroup, SslCertKey, SslVserver, SystemCmdPolicy, SystemGroup, SystemParameter, SystemUser,
-    UserBinding,
+    ServiceGroup, SslCertKey, SslService, SslServiceGroup, SslVserver, SystemCmdPolicy, SystemGroup,
+    SystemParameter, SystemUser, UserBinding,
 };
 
 /// The form of a command; `None` when the verb does not go with the object.
@@ -87,6 +87,8 @@ fn changed(object: Object) -> Option<Form> {
         Object::CsAction => set::<CsAction>(),
         Object::SslCertKey => set::<SslCertKey>(),
         Object::SslVserver => set::<SslVserver>(),
+        Object::SslService => set::<SslService>(),
+        Object::SslServiceGroup => set::<SslServiceGroup>(),
         Object::LbProfile => set::<LbProfile>(),
         Object::HaPartner => numbered().options(HaLocal::rows()),
         _ => return None,
@@ -121,6 +123,8 @@ fn unset(object: Object) -> Option<Form> {
         Object::HaPartner => numbered().options(HaLocal::rows()),
         Object::SslCertKey => set::<SslCertKey>(),
         Object::SslVserver => set::<SslVserver>(),
+        Object::SslService => set::<SslService>(),
+        Object::SslServiceGroup => set::<SslServiceGroup>(),
         _ => return None,
     };
     Some(form.each_by_itself())
@@ -188,6 +192,15 @@ fn bound(object: Object) -> Option<Form> {
             .options([&CIPHER, &CURVE])
             .options(PolicyBinding::rows())
             .but(&["targetlbvserver", "bindpoint"]),
+        Object::SslService => key::<SslService>()
+            .options(CertKeyBinding::rows())
+            .options([&CIPHER, &CURVE])
+            .options(PolicyBinding::rows())
+            .but(&["targetlbvserver", "bindpoint"]),
+        Object::SslServiceGroup => key::<SslServiceGroup>()
+            .options(CertKeyBinding::rows())
+            .options([&CIPHER, &CURVE])
+            .but(&["skipcaname"]),
         _ => return None,
     })
 }
@@ -229,6 +242,13 @@ fn unbound(object: Object) -> Option<Form> {
             .options([&CIPHER, &CURVE])
             .options(rows::<PolicyBinding>(&["policyname", "priority"]))
             .but(&["skipcaname"]),
+        Object::SslService => key::<SslService>()
+            .options(rows::<CertKeyBinding>(UNBOUND))
+            .options([&CIPHER, &CURVE])
+            .options(rows::<PolicyBinding>(&["policyname", "priority"])),
+        Object::SslServiceGroup => {
+            key::<SslServiceGroup>().options(rows::<CertKeyBinding>(UNBOUND)).options([&CIPHER, &CURVE])
+        }
         _ => return None,
     })
 }
@@ -299,6 +319,8 @@ fn shown(object: Object) -> Option<Form> {
         Object::CsAction => key::<CsAction>(),
         Object::SslCertKey => key::<SslCertKey>(),
         Object::SslVserver => key::<SslVserver>(),
+        Object::SslService => key::<SslService>(),
+        Object::SslServiceGroup => key::<SslServiceGroup>(),
         Object::LbProfile => key::<LbProfile>(),
         Object::HaPartner => numbered(),
         Object::LbParameter
@@ -352,6 +374,8 @@ fn with_password(form: Form) -> Form {
 
 /// NITRO's names of what is a member's own.
 const OF_A_MEMBER: &[&str] = &["weight", "customserverid", "hashid", "nameserver", "dbsttl", "order"];
+/// NITRO's names of what tells apart the certificates that are bound to a service.
+const UNBOUND: &[&str] = &["certkeyname", "ca", "snicert"];
 /// NITRO's names of what `update` changes of a certificate and its key.
 const UPDATED: &[&str] =
     &["cert", "key", "password", "fipskey", "hsmkey", "inform", "passplain", "passcrypt"];

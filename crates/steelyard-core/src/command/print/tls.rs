@@ -1,8 +1,9 @@
-//! Certificates and TLS of virtual servers as lines.
+//! Certificates, and TLS of services, groups and virtual servers, as lines.
 
 use super::{add, attributes, each, head, line, policies, shows_the_same, word};
+use crate::config::attribute::Resource;
 use crate::config::{
-    ALL_CURVES, CertKeyBinding, Choice, Config, DEFAULT_CIPHERS, OcspResponderBinding, SslVserver,
+    ALL_CURVES, CertKeyBinding, Choice, Config, DEFAULT_CIPHERS, OcspResponderBinding, TlsBindings,
 };
 
 /// Certificates, and who signed them.
@@ -15,7 +16,7 @@ pub(super) fn print(config: &Config, out: &mut String) {
     }
 }
 
-/// What is bound to certificates; what TLS of virtual servers is set to, and what is bound for it.
+/// What is bound to certificates; what TLS of services, groups and virtual servers is set to, and what is bound for it.
 pub(super) fn bindings(config: &Config, out: &mut String) {
     for pair in &config.ssl_cert_keys {
         for responder in &pair.ocsp_responders {
@@ -23,27 +24,30 @@ pub(super) fn bindings(config: &Config, out: &mut String) {
             attributes(responder, &OcspResponderBinding::default(), out);
         }
     }
-    for vserver in &config.ssl_vservers {
-        let fresh = SslVserver { name: vserver.name.clone(), ..SslVserver::default() };
-        if !shows_the_same(vserver, &fresh) {
-            line("set", vserver, &fresh, out);
-        }
-        for binding in &vserver.cert_keys {
-            head(BIND, &vserver.name, out);
-            attributes(binding, &CertKeyBinding::default(), out);
-        }
-        chosen(&vserver.name, "cipherName", DEFAULT_CIPHERS, &vserver.ciphers, out);
-        chosen(&vserver.name, "eccCurveName", ALL_CURVES, &vserver.curves, out);
-        policies(BIND, &vserver.name, &vserver.policies, out);
+    config.ssl_services.iter().for_each(|tls| settings(tls, &tls.name, &tls.bound, out));
+    config.ssl_service_groups.iter().for_each(|tls| settings(tls, &tls.name, &tls.bound, out));
+    config.ssl_vservers.iter().for_each(|tls| settings(tls, &tls.name, &tls.bound, out));
+}
+
+fn settings<T: Resource + Default>(tls: &T, name: &str, bound: &TlsBindings, out: &mut String) {
+    let fresh = tls.fresh();
+    if !shows_the_same(tls, &fresh) {
+        line("set", tls, &fresh, out);
     }
+    let bind = format!("bind {}", T::OBJECT);
+    for binding in &bound.cert_keys {
+        head(&bind, name, out);
+        attributes(binding, &CertKeyBinding::default(), out);
+    }
+    chosen::<T>(name, ("cipherName", DEFAULT_CIPHERS), &bound.ciphers, out);
+    chosen::<T>(name, ("eccCurveName", ALL_CURVES), &bound.curves, out);
+    policies(&bind, name, &bound.policies, out);
 }
 
 /// First without what is there from the start, then with what was bound.
-fn chosen(name: &str, option: &str, default: &str, choice: &Choice, out: &mut String) {
+fn chosen<T: Resource>(name: &str, (option, default): (&str, &str), choice: &Choice, out: &mut String) {
     if choice.without_default {
-        each("unbind ssl vserver", name, option, &[default.to_owned()], out);
+        each(&format!("unbind {}", T::OBJECT), name, option, &[default.to_owned()], out);
     }
-    each(BIND, name, option, &choice.names, out);
+    each(&format!("bind {}", T::OBJECT), name, option, &choice.names, out);
 }
-
-const BIND: &str = "bind ssl vserver";

@@ -25,6 +25,9 @@ pub(super) fn sentence(object: Object, nitro: &str) -> Option<&'static str> {
         Object::LbParameter => of(PARAMETER),
         Object::LbGroup => Some("clients do not share a service over several virtual servers"),
         Object::NetProfile => of(NET_PROFILE),
+        Object::SslService | Object::SslServiceGroup => {
+            Some("TLS with services is not carried: probes alone go through it")
+        }
         Object::NsParam => of(NS_PARAM),
         Object::Server => of(SERVER),
         Object::SystemUser | Object::SystemGroup | Object::SystemParameter => {

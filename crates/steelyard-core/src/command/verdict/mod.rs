@@ -7,6 +7,7 @@
 mod instead;
 mod kept;
 mod options;
+mod secure;
 mod site;
 mod source;
 mod stored;

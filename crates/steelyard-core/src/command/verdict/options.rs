@@ -4,6 +4,7 @@ use super::super::host::OnHost;
 use super::super::value::write;
 use super::super::{Command, Object, Verb};
 use super::instead::{goes_with, instead, sentence};
+use super::secure;
 use super::site::{self, Site};
 use super::{Consequence, Finding, Verdict, kept};
 use crate::command::read::Line;
@@ -21,10 +22,10 @@ pub(super) fn findings(
     columns: &[(&'static str, usize)],
 ) -> Vec<Finding> {
     let Some(command) = commands.first() else { return Vec::new() };
-    if command.object().is_stored() {
+    let applied = Applied { site, line, command, columns };
+    if command.object().is_stored() && !secure::is_for_probes(site, command) {
         return vec![kept::of_resource(site, line)];
     }
-    let applied = Applied { site, line, command, columns };
     match command.verb() {
         Verb::Show | Verb::Stat => {
             vec![applied.whole(Verdict::Inert, Consequence::None, "it only shows something")]
@@ -168,6 +169,9 @@ impl Applied<'_> {
             && words.not_carried.contains(word)
         {
             return self.word_not_carried(row, word);
+        }
+        if secure::is_used_by_probes(self.site, self.command, row) {
+            return None;
         }
         if let Some(reason) = self.not_reached(row, value) {
             return Some(self.partial(row, None, Consequence::Traffic, reason.to_owned()));
@@ -348,6 +352,8 @@ impl Applied<'_> {
             Object::LbParameter => default(Some(&config.lb_parameter), row),
             Object::LbGroup => default(config.lb_groups.find(name), row),
             Object::NetProfile => default(config.net_profiles.find(name), row),
+            Object::SslService => default(config.ssl_services.find(name), row),
+            Object::SslServiceGroup => default(config.ssl_service_groups.find(name), row),
             Object::NsParam => default(Some(&config.ns_param), row),
             Object::NsSpParams => default(Some(&config.ns_sp_params), row),
             Object::SystemUser => default(config.system_users.find(name), row),

@@ -22,5 +22,5 @@ fn certificates(vserver: &SslVserver) -> Vec<Row> {
         row.text("vservername", &vserver.name).attributes(bound).always_zero();
         row
     };
-    vserver.cert_keys.iter().map(certificate).collect()
+    vserver.bound.cert_keys.iter().map(certificate).collect()
 }
