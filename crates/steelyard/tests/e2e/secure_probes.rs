@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use libtest_mimic::Trial;
@@ -24,6 +24,8 @@ pub fn trials() -> Vec<Trial> {
         m16_a_server_that_wants_a_name_says_so,
         a_fault_in_each_phase_is_told_from_the_others,
         secure_probes_measure_what_their_rows_say,
+        ecv_probes_go_through_tls_of_openssl_and_nginx,
+        secure_ecv_probes_are_timed_from_their_request_on,
         the_first_byte_of_a_secure_probe_is_of_tls,
     ]
 }
@@ -77,22 +79,10 @@ fn openssl_is_probed_by_handshakes() {
 }
 
 fn nginx_is_probed_by_https() {
-    let Some(mut command) = program("nginx") else { return };
+    let Some(command) = program("nginx") else { return };
     let (place, pair) = (Place::new(), Authority::new("an authority").signs("app.example", 2120));
-    let (ip, at) = (place.ip(), place.service(1));
-    let page = place.file("index.html", "a page of nginx\n");
-    let root = Path::new(&page).parent().unwrap().to_str().unwrap();
-    let (certificate, key) = (place.file("n.crt", &pair.certificate), place.file("n.key", &pair.key));
-    let text = format!(
-        "daemon off; master_process off; error_log stderr crit; pid {root}/nginx.pid;\n\
-         events {{ worker_connections 64; }}\n\
-         http {{\n  access_log {root}/access.log;\n  client_body_temp_path {root}/t;\n  proxy_temp_path {root}/t;\n\
-         \x20 fastcgi_temp_path {root}/t;\n  uwsgi_temp_path {root}/t;\n  scgi_temp_path {root}/t;\n\
-         \x20 server {{\n    listen {at} ssl;\n    ssl_certificate {certificate};\n    ssl_certificate_key {key};\n\
-         \x20   root {root};\n  }}\n}}\n"
-    );
-    command.args(["-p", root, "-e", "stderr", "-c", &place.file("nginx.conf", &text)]);
-    let _nginx = Running::listening(command, at);
+    let (_nginx, root) = nginx(command, &place, &pair);
+    let ip = place.ip();
     let program = Program::launch(
         &place,
         &format!(
@@ -114,6 +104,71 @@ fn nginx_is_probed_by_https() {
     assert_eq!(last(&program, "clear"), "Failure - HTTP response code 400 received.");
     let log = std::fs::read_to_string(format!("{root}/access.log")).unwrap();
     assert!(log.contains("\"HEAD / HTTP/1.1\" 200") && log.contains("\"GET /gone HTTP/1.1\" 404"), "{log}");
+}
+
+/// At the first place, with a page and a log of requests; its folder.
+fn nginx(mut command: Command, place: &Place, pair: &Pair) -> (Running, String) {
+    let at = place.service(1);
+    let page = place.file("index.html", "a page of nginx\n");
+    let root = Path::new(&page).parent().unwrap().to_str().unwrap();
+    let (certificate, key) = (place.file("n.crt", &pair.certificate), place.file("n.key", &pair.key));
+    let text = format!(
+        "daemon off; master_process off; error_log stderr crit; pid {root}/nginx.pid;\n\
+         events {{ worker_connections 64; }}\n\
+         http {{\n  access_log {root}/access.log;\n  client_body_temp_path {root}/t;\n  proxy_temp_path {root}/t;\n\
+         \x20 fastcgi_temp_path {root}/t;\n  uwsgi_temp_path {root}/t;\n  scgi_temp_path {root}/t;\n\
+         \x20 server {{\n    listen {at} ssl;\n    ssl_certificate {certificate};\n    ssl_certificate_key {key};\n\
+         \x20   root {root};\n  }}\n}}\n"
+    );
+    command.args(["-p", root, "-e", "stderr", "-c", &place.file("nginx.conf", &text)]);
+    let root = root.to_owned();
+    (Running::listening(command, at), root)
+}
+
+/// The built-in ones are among them: https-ecv as it is, for which any answer of HTTP will do, and tcps-ecv with strings.
+fn ecv_probes_go_through_tls_of_openssl_and_nginx() {
+    let Some(command) = program("nginx") else { return };
+    let (place, pair) = (Place::new(), self_signed("app.example"));
+    let (_nginx, root) = nginx(command, &place, &pair);
+    let Some(_openssl) = openssl(&place, 2, &pair, &[]) else { return };
+    let ip = place.ip();
+    let ask = "-send \"GET / HTTP/1.0\\r\\n\\r\\n\"";
+    let program = Program::launch(
+        &place,
+        &format!(
+            "set lb monitor tcps-ecv TCP-ECV {ask} -recv \"Ciphers supported in s_server\" {PATIENT}\n\
+             add lb monitor found TCP-ECV -secure YES {ask} -recv \"Ciphers supported in s_server\" {PATIENT}\n\
+             add lb monitor missed TCP-ECV -secure YES {ask} -recv \"no such words\" {PATIENT}\n\
+             add lb monitor page HTTP-ECV -secure YES -send \"GET /index.html\" -recv \"a page of nginx\" {PATIENT}\n\
+             add lb monitor other HTTP-ECV -secure YES -send \"GET /index.html\" -recv \"another page\" {PATIENT}\n\
+             add lb monitor clear TCP-ECV {ask} -recv \"Ciphers supported in s_server\" {PATIENT}\n\
+             add service found {ip} SSL 8102\nbind service found -monitorName found\n\
+             add service missed {ip} SSL_TCP 8102\nbind service missed -monitorName missed\n\
+             add service t {ip} TCP 8102\nbind service t -monitorName tcps-ecv\n\
+             add service clear {ip} HTTP 8102\nbind service clear -monitorName clear\n\
+             add service page {ip} SSL 8101\nbind service page -monitorName page\n\
+             add service other {ip} SSL_TCP 8101\nbind service other -monitorName other\n\
+             add service h {ip} TCP 8101\nbind service h -monitorName https-ecv\n"
+        ),
+    );
+    for (service, state) in [
+        ("found", "UP"),
+        ("missed", "DOWN"),
+        ("t", "UP"),
+        ("clear", "DOWN"),
+        ("page", "UP"),
+        ("other", "DOWN"),
+        ("h", "UP"),
+    ] {
+        program.wait_for_state("service", service, state);
+    }
+    assert_eq!(last(&program, "found"), "Success - pattern found in response.");
+    assert_eq!(last(&program, "missed"), "Failure - pattern not found in response.");
+    assert_eq!(last(&program, "page"), "Success - HTTP response code 200, matched.");
+    assert_eq!(last(&program, "other"), "Failure - HTTP response code 200, pattern not found in the body.");
+    assert_eq!(last(&program, "h"), "Success - HTTP response code 200, matched.");
+    let log = std::fs::read_to_string(format!("{root}/access.log")).unwrap();
+    assert!(log.contains("\"GET /index.html HTTP/1.1\" 200"), "{log}");
 }
 
 fn m16_a_server_that_wants_a_name_says_so() {
@@ -237,6 +292,41 @@ fn secure_probes_measure_what_their_rows_say() {
     assert!(measured_ms("h1") < measured_ms("h2") && measured_ms("t2") < measured_ms("h2"));
 }
 
+/// `spec/methods.md` 4.3: TCP-ECV from its send string, HTTPS-ECV from its request on. A handshake that takes long is in
+/// neither; the same server makes TCPS the slowest.
+fn secure_ecv_probes_are_timed_from_their_request_on() {
+    let place = Place::new();
+    let ip = place.ip();
+    let (handshake_ms, answer_ms) = (600, 200);
+    let manner = Manner {
+        before_handshake: Duration::from_millis(handshake_ms),
+        before_answer: Duration::from_millis(answer_ms),
+        only: None,
+    };
+    let _server = TlsService::start(place.service(1), self_signed("app.example").server(), manner);
+    let mut text = "add lb monitor tcp_ecv TCP-ECV -secure YES -LRTM ENABLED -send \"GET / HTTP/1.1\\r\\n\\r\\n\" -recv \
+        \"200 OK\"\nadd lb monitor http_ecv HTTP-ECV -secure YES -LRTM ENABLED -send \"GET /\"\n"
+        .to_owned();
+    let services = [("tcp_ecv", "SSL"), ("http_ecv", "SSL_TCP"), ("https-ecv", "TCP"), ("tcps", "HTTP")];
+    for (monitor, kind) in services {
+        text += &format!(
+            "add service {monitor} {ip} {kind} 8101\nbind service {monitor} -monitorName {monitor}\n"
+        );
+    }
+    let program = Program::launch(&place, &text);
+    let measured_ms = |service: &str| -> u64 {
+        let found = probed(&program, service);
+        assert!(found["lastresponse"].as_str().unwrap().starts_with("Success"), "{found}");
+        found["responsetime"].as_str().unwrap().parse().unwrap()
+    };
+    let tcps_ms = measured_ms("tcps");
+    assert!(tcps_ms >= handshake_ms, "{tcps_ms}");
+    for service in ["tcp_ecv", "http_ecv", "https-ecv"] {
+        let ms = measured_ms(service);
+        assert!(ms >= answer_ms && ms < tcps_ms, "{service}: {ms} of {tcps_ms} ms");
+    }
+}
+
 /// What nobody may read is not sent in clear.
 fn the_first_byte_of_a_secure_probe_is_of_tls() {
     let place = Place::new();
@@ -257,3 +347,5 @@ fn the_first_byte_of_a_secure_probe_is_of_tls() {
 }
 
 const QUICK: &str = "-interval 1 -resptimeout 900 MSEC -retries 1 -downTime 100 MSEC";
+/// For a server that serves one after the other.
+const PATIENT: &str = "-interval 6 -resptimeout 5 -retries 1 -downTime 100 MSEC";
