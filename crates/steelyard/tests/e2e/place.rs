@@ -14,12 +14,12 @@ pub struct Place {
 }
 
 impl Place {
-    /// A place that no other test has: 14 bits of the process id and 9 of a counter, in 127.128.0.0/9.
+    /// A place that no other test has: 13 bits of the process id and 10 of a counter, in 127.128.0.0/9.
     pub fn new() -> Place {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let nth = NEXT.fetch_add(1, Ordering::Relaxed);
-        assert!(nth < 512, "more tests than addresses");
-        let bits = (127 << 24) | (1 << 23) | ((std::process::id() % (1 << 14)) << 9) | nth;
+        assert!(nth < 1 << 10, "more tests than addresses");
+        let bits = (127 << 24) | (1 << 23) | ((std::process::id() % (1 << 13)) << 10) | nth;
         let ip = IpAddr::V4(Ipv4Addr::from(bits));
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("e2e-{ip}"));
         let _ = std::fs::remove_dir_all(&folder);
