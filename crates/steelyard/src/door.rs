@@ -5,10 +5,10 @@ use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Empty, Limited};
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
-use hyper::header::HOST;
+use hyper::header::{CONTENT_TYPE, HOST};
 use hyper::{Request, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -55,11 +55,24 @@ impl Door {
     /// # Errors
     /// Nothing answers there, or with another status than 200.
     pub fn get(&self, path: &str) -> Result<String, Fault> {
+        let (status, body) = self.ask(path, None)?;
+        judge(status, body, self.to_string())
+    }
+
+    /// The body of the answer to a POST of that JSON, whatever its status.
+    ///
+    /// # Errors
+    /// Nothing answers there.
+    pub fn post(&self, path: &str, json: String) -> Result<String, Fault> {
+        self.ask(path, Some(json)).map(|(_, body)| body)
+    }
+
+    fn ask(&self, path: &str, json: Option<String>) -> Result<(StatusCode, String), Fault> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| Fault::System { what: "start", error })?;
-        runtime.block_on(ask(self, path))
+        runtime.block_on(ask(self, path, json))
     }
 
     fn port(url: &str) -> Result<Door, Fault> {
@@ -76,21 +89,21 @@ impl Display for Door {
     }
 }
 
-async fn ask(door: &Door, path: &str) -> Result<String, Fault> {
+async fn ask(door: &Door, path: &str, json: Option<String>) -> Result<(StatusCode, String), Fault> {
     let exchange = async {
         match door {
             Door::Port { address, .. } => {
                 let stream = TcpStream::connect(address).await.map_err(|error| reason(&error))?;
-                exchange(stream, address, path).await
+                exchange(stream, address, path, json).await
             }
             Door::Socket(socket) => {
                 let stream = UnixStream::connect(socket).await.map_err(|error| reason(&error))?;
-                exchange(stream, "localhost", path).await
+                exchange(stream, "localhost", path, json).await
             }
         }
     };
     match tokio::time::timeout(PATIENCE, exchange).await {
-        Ok(Ok((status, body))) => judge(status, body, door.to_string()),
+        Ok(Ok(answer)) => Ok(answer),
         Ok(Err(why)) => Err(Fault::NoAnswer { url: door.to_string(), why }),
         Err(_) => Err(Fault::NoAnswer { url: door.to_string(), why: "no answer within 10 s".to_owned() }),
     }
@@ -114,12 +127,15 @@ async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     host: &str,
     path: &str,
+    json: Option<String>,
 ) -> Result<(StatusCode, String), String> {
     let (mut sender, connection) =
         http1::handshake(TokioIo::new(stream)).await.map_err(|error| error.to_string())?;
-    let request = Request::get(path)
+    let request = if json.is_some() { Request::post(path) } else { Request::get(path) };
+    let request = request
         .header(HOST, host)
-        .body(Empty::<Bytes>::new())
+        .header(CONTENT_TYPE, "application/json")
+        .body(Full::new(Bytes::from(json.unwrap_or_default())))
         .map_err(|error| error.to_string())?;
     let talk = async {
         let response = sender.send_request(request).await.map_err(|error| error.to_string())?;

@@ -70,7 +70,10 @@ enum Command {
     /// Run somebody's configuration unchanged on this machine: each virtual server on loopback (a.b.c.d at 127.b.c.d), each
     /// service simulated.
     Lab(lab::LabArgs),
-    /// Show services, groups and monitors of the running program as the appliance's prompt does, with what every probe found.
+    /// Carry out commands of the appliance's prompt in the running program: one, or a batch from standard input.
+    ///
+    /// An error of a single command goes to standard error; those of a batch stand among the answers. The exit code is 1 if any was
+    /// refused.
     Cli(cli::CliArgs),
     /// Show the last decisions of a virtual server of the running program.
     Explain(explain::ExplainArgs),

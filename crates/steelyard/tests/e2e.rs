@@ -173,6 +173,8 @@ mod processes;
 mod program;
 #[path = "e2e/prompt.rs"]
 mod prompt;
+#[path = "e2e/prompt_commands.rs"]
+mod prompt_commands;
 #[path = "e2e/real_clients.rs"]
 mod real_clients;
 #[path = "e2e/reference.rs"]
@@ -249,6 +251,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(ping::trials());
     trials.extend(ports::trials());
     trials.extend(prompt::trials());
+    trials.extend(prompt_commands::trials());
     trials.extend(failing::trials());
     trials.extend(accounting::trials());
     trials.extend(limits::trials());

@@ -34,6 +34,7 @@ mod superuser;
 mod switched;
 mod taken;
 pub mod text;
+mod typed;
 mod unmeasured;
 mod used;
 mod value;
@@ -56,6 +57,7 @@ pub use refusal::{Allowed, Hint, Refusal};
 pub use seal::{CannotSeal, Forget, Seal};
 pub use switched::Switched;
 pub use taken::{Taken, taken};
+pub use typed::{Action, Meaning, Typed, help, typed_word};
 pub use unmeasured::unmeasured;
 pub use used::features_not_enabled;
 

@@ -449,7 +449,7 @@ fn item(seen: Seen, lines: &mut [Line], config: &Config, seal: &dyn Seal) -> Ite
 
 /// Is it about one of the services that the appliance makes for its own management, `nshttps-127.0.0.1-443`? Saved files
 /// set and bind them, and never add them.
-fn of_the_appliance(command: &Parsed) -> bool {
+pub(super) fn of_the_appliance(command: &Parsed) -> bool {
     let key =
         command.commands().first().and_then(|c| c.arguments().find(|(row, _)| row.place == RowPlace::Key));
     let Some((_, Value::Text(name))) = key else { return false };
@@ -471,7 +471,7 @@ impl fmt::Display for Place {
 }
 
 /// What a line that is kept is sealed for.
-const LINE: &str = "line";
+pub(super) const LINE: &str = "line";
 /// The code of a command that is none.
 const UNKNOWN: u16 = 1088;
 /// What came of what configures nothing.

@@ -1,77 +1,124 @@
-//! `steelyard cli`: what NetScaler's prompt shows, of the running program.
+//! `steelyard cli`: NetScaler's prompt, for the running program: one command, or a batch from standard input.
 //!
 //! A client like any other: it asks by the owner's socket and lays the answer out as the appliance does. What a line means
-//! the core's parser says, with the abbreviations that hands know. How the text looks is `layout`'s business.
+//! the core says, with the abbreviations that hands know; the program carries it out. How objects look is `layout`'s
+//! business, what becomes of a line `line`'s, and that of many `batch`'s.
 
+mod batch;
+mod filter;
 mod layout;
+mod line;
 mod show;
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use steelyard_core::command::lex::words;
-use steelyard_core::command::{Refusal, Verb, parse};
+use steelyard_core::command::{lex, typed_word};
 
 use crate::door::{DATA, Door};
 use crate::fault::Fault;
+use batch::{Input, Session};
+use line::{Answer, Said};
 
-/// What to show.
+/// What to do.
 #[derive(clap::Args)]
 pub struct CliArgs {
     /// Data directory of the running program: its owner asks the socket nitro.sock there.
     #[arg(long, value_name = "DIRECTORY", default_value = DATA)]
     data: PathBuf,
-    /// 'show service [NAME]', 'show serviceGroup [NAME]' or 'show lb monitor [NAME]', abbreviated as at the prompt.
-    #[arg(required = true, value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
+    /// A command, abbreviated as at the prompt; 'help' lists them. Without one, standard input has one a line: blank lines
+    /// and lines that begin with # are passed over, and a refused command does not stop the rest.
+    #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<String>,
 }
 
-/// Carries one command out and prints what the appliance would.
+/// Carries out one command, or all of standard input, and prints what the appliance would.
 ///
 /// # Errors
-/// Nothing answers at the socket.
+/// Nothing answers at the socket, or there is no command.
 pub fn run(args: &CliArgs) -> Result<ExitCode, Fault> {
-    let line = args.command.join(" ");
-    match carry_out(&line, &Door::socket(&args.data)) {
-        Ok(text) => {
-            // A reader that has enough closes the pipe, which is no error.
-            let _ = std::io::stdout().lock().write_all(format!("{text} Done\n").as_bytes());
-            Ok(ExitCode::SUCCESS)
+    let door = Door::socket(&args.data);
+    let failed = |failed: bool| if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+    if args.command.is_empty() {
+        let stdin = std::io::stdin();
+        if stdin.is_terminal() {
+            return Err(Fault::NoCommand);
         }
-        Err(Said::Error(message)) => {
-            let _ = writeln!(std::io::stderr().lock(), "ERROR: {message}");
+        let stdout = std::io::stdout();
+        let mut session = Session::new(&door);
+        let outcome = session.batch(&mut Input::new(stdin.lock()), &mut stdout.lock());
+        return match outcome {
+            Ok(()) => Ok(failed(session.has_failed())),
+            Err(Said::Fault(fault)) => Err(fault),
+            Err(Said::Error { .. }) => Ok(ExitCode::FAILURE),
+        };
+    }
+    let mut session = Session::new(&door);
+    let mut out = std::io::stdout().lock();
+    match session.line(&one_line(&args.command), &mut out) {
+        Ok(answer) => {
+            // A reader that has enough closes the pipe, which is no error.
+            let _ = out.write_all(answer.map_or(String::new(), |answer| answer.printed()).as_bytes());
+            Ok(failed(session.has_failed()))
+        }
+        Err(Said::Error { message, advice }) => {
+            let _ = std::io::stderr().lock().write_all(error(&message, &advice).as_bytes());
             Ok(ExitCode::FAILURE)
         }
         Err(Said::Fault(fault)) => Err(fault),
     }
 }
 
-/// Why there is nothing to show.
-enum Said {
-    /// In the appliance's words.
-    Error(String),
-    /// The program was not reached.
-    Fault(Fault),
+/// The arguments as one line. A single one is a line; among several, one that is not exactly one word at the prompt, since
+/// the shell took its quotes away, is quoted again.
+fn one_line(arguments: &[String]) -> String {
+    if let [line] = arguments {
+        return line.clone();
+    }
+    let word = |argument: &String| match lex::words(argument) {
+        Ok(words) if words.len() == 1 && !words[0].glued => argument.clone(),
+        _ => typed_word(argument),
+    };
+    arguments.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
-impl From<Fault> for Said {
-    fn from(fault: Fault) -> Said {
-        match fault {
-            Fault::Answer { message, .. } => Said::Error(message),
-            fault => Said::Fault(fault),
-        }
+/// The appliance's line of an error, and below it what to do.
+fn error(message: &str, advice: &str) -> String {
+    let message = layout::harmless(message);
+    if advice.is_empty() {
+        return format!("ERROR: {message}\n");
+    }
+    format!("ERROR: {message}\n\t{}\n", layout::harmless(advice))
+}
+
+impl Answer {
+    fn printed(&self) -> String {
+        let warnings =
+            self.warnings.iter().map(|warning| format!("Warning: {}\n", layout::harmless(warning)));
+        format!("{}{} Done\n", self.text, warnings.collect::<String>())
     }
 }
 
-fn carry_out(line: &str, door: &Door) -> Result<String, Said> {
-    let refused = |(refusal, _): (Refusal, usize)| Said::Error(refusal.message());
-    let parsed = words(line).and_then(|words| parse(&words)).map_err(refused)?;
-    match (parsed.verb(), parsed.commands()) {
-        (Verb::Show, [command]) => show::show(command, door),
-        _ => Err(Said::Error(NOT_SHOWN.to_owned())),
+#[cfg(test)]
+mod tests {
+    use super::one_line;
+
+    #[test]
+    fn what_the_shell_unquoted_is_quoted_again() {
+        let line =
+            |arguments: &[&str]| one_line(&arguments.iter().map(|a| (*a).to_owned()).collect::<Vec<_>>());
+        assert_eq!(line(&["show lb vserver | grep x"]), "show lb vserver | grep x");
+        assert_eq!(line(&["show", "lb", "vserver", "|", "grep", "x"]), "show lb vserver | grep x");
+        assert_eq!(
+            line(&["set", "server", "s", "-comment", "two words"]),
+            "set server s -comment \"two words\""
+        );
+        assert_eq!(
+            line(&["set", "server", "s", "-comment", "\"two words\""]),
+            "set server s -comment \"two words\""
+        );
+        assert_eq!(line(&["set", "server", "s", "-comment", ""]), "set server s -comment \"\"");
+        assert_eq!(line(&["set", "server", "s", "-comment", "#1"]), "set server s -comment \"#1\"");
     }
 }
-
-/// Of what this prompt does not do.
-const NOT_SHOWN: &str = "Operation not supported here [show service, show serviceGroup, show lb monitor]";

@@ -1,11 +1,11 @@
 //! `show`: which resources of NITRO an object's text is made of.
 
 use serde_json::{Map, Value};
-use steelyard_core::command::{Command, Object};
+use steelyard_core::command::{Action, Command, Object};
 use steelyard_core::config::attribute;
 
-use super::layout::{lb_monitor, service, service_group};
-use super::{NOT_SHOWN, Said};
+use super::layout::{appliance, lb_monitor, lines, server, service, service_group};
+use super::line::Said;
 use crate::door::{Door, percent_encode};
 
 /// An object as NITRO gives it.
@@ -25,6 +25,7 @@ pub fn show(command: &Command, door: &Door) -> Result<String, Said> {
             let monitors = objects(door, "lbmonitor", name)?;
             Ok(each(&monitors, lb_monitor::text_of))
         }
+        Object::Server => Ok(each(&objects(door, "server", name)?, server::text_of)),
         Object::Service => {
             let services = objects(door, "service", name)?;
             match name {
@@ -48,9 +49,27 @@ pub fn show(command: &Command, door: &Door) -> Result<String, Said> {
                 None => Ok(each(&groups, |number, of| service_group::head(Some(number), of))),
             }
         }
-        _ => Err(Said::Error(NOT_SHOWN.to_owned())),
+        _ => Err(Said::error(NOT_SHOWN)),
     }
 }
+
+/// The text of what is no object of the configuration.
+pub fn text(action: &Action, door: &Door) -> Result<String, Said> {
+    let whole = |resource, field| {
+        let found = objects(door, resource, None)?;
+        let text = found.first().and_then(|of| of.get(field)).and_then(Value::as_str).unwrap_or_default();
+        Ok(lines(text))
+    };
+    match (action.object.to_ascii_lowercase().as_str(), &*action.arguments) {
+        ("ns runningconfig", []) => whole("nsrunningconfig", "response"),
+        ("ns savedconfig", []) => whole("nssavedconfig", "textblob"),
+        ("ns version", []) => Ok(appliance::version(&objects(door, "nsversion", None)?)),
+        _ => Err(Said::error(NOT_SHOWN)),
+    }
+}
+
+/// Of what this prompt does not show.
+pub const NOT_SHOWN: &str = "Operation not supported here [shown are server, service, serviceGroup, lb monitor, ns version, ns runningConfig and ns savedConfig]";
 
 fn each(objects: &[Fields], text: impl Fn(usize, &Fields) -> String) -> String {
     objects.iter().enumerate().map(|(at, of)| text(at + 1, of)).collect()
@@ -60,7 +79,7 @@ fn each(objects: &[Fields], text: impl Fn(usize, &Fields) -> String) -> String {
 fn objects(door: &Door, resource: &str, name: Option<&str>) -> Result<Vec<Fields>, Said> {
     let of_name = name.map(|name| format!("/{}", percent_encode(&percent_encode(name)))).unwrap_or_default();
     let body = door.get(&format!("/nitro/v1/config/{resource}{of_name}"))?;
-    let unread = |_| Said::Error(format!("Internal error [{resource}]"));
+    let unread = |_| Said::error(format!("Internal error [{resource}]"));
     let mut answer: Fields = serde_json::from_str(&body).map_err(unread)?;
     Ok(match answer.remove(resource) {
         Some(Value::Array(objects)) => {

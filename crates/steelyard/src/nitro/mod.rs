@@ -30,6 +30,7 @@ mod stat;
 mod taking;
 pub mod tls;
 pub mod totals;
+mod typed;
 mod zero;
 
 use std::convert::Infallible;

@@ -11,7 +11,7 @@ use super::origin::foreign;
 use super::query::{Query, decode_id};
 use super::reply::Reply;
 use super::resource::{Resource, Wanted};
-use super::{Door, beyond, config, schema, session, show, stat};
+use super::{Door, beyond, config, schema, session, show, stat, typed};
 use crate::auth::Source;
 use crate::explain;
 use crate::metrics;
@@ -40,6 +40,12 @@ async fn answered(head: &Parts, body: &mut Body, door: &Door, source: Source) ->
             known(head, state, source, &format!("show lb vserver {name}")).await?;
             Ok(decisions(name, query, state))
         }
+        (&Method::POST, ["steelyard", "v1", "command"]) => {
+            let who = session::identity(head, None, state, source).await?;
+            let sent = Sent::read(&body.whole().await?)?;
+            Ok(typed::answer(&sent, &who, door).await)
+        }
+        (_, ["steelyard", "v1", "command"]) => Err(Reply::wrong_verb("POST")),
         (_, ["metrics"] | ["steelyard", "v1", "explain", _]) => Err(Reply::wrong_verb("GET")),
         (&Method::POST, ["nitro", "v1", "config", "login"]) => {
             Ok(session::log_in(&Sent::read(&body.small().await?)?, state, source).await)
@@ -130,7 +136,8 @@ async fn old_style(
     changed(Asked { method, resource, id: None, who: &who, query, on_error, sent }, door).await
 }
 
-async fn changed(asked: Asked<'_>, door: &Door) -> Result<Reply, Reply> {
+/// Carries out a request that changes something.
+pub async fn changed(asked: Asked<'_>, door: &Door) -> Result<Reply, Reply> {
     if asked.resource.name == "systemsession" && *asked.method == Method::POST {
         let action = asked.parameter("action").unwrap_or_default();
         return session::kill(&asked.sent, &action, &door.state, asked.who);

@@ -1,6 +1,6 @@
 //! Changes in the making: commands carried out one after the other, then put into service together, or not at all.
 
-use steelyard_core::command::{self, Command, Done, Refusal, Switched, Warning};
+use steelyard_core::command::{self, Command, Done, Refusal, Switched, Typed, Warning};
 use steelyard_core::config::Config;
 
 use super::State;
@@ -10,12 +10,14 @@ pub struct Draft<'s> {
     state: &'s State,
     config: Config,
     commands: Vec<Command>,
+    /// Lines that are kept as they stand.
+    kept: usize,
 }
 
 impl State {
     /// Nothing changed yet. What is not published is forgotten.
     pub fn draft(&self) -> Draft<'_> {
-        Draft { state: self, config: self.running.borrow().config.clone(), commands: Vec::new() }
+        Draft { state: self, config: self.running.borrow().config.clone(), commands: Vec::new(), kept: 0 }
     }
 }
 
@@ -40,6 +42,21 @@ impl Draft<'_> {
         Ok(self.note(command, done))
     }
 
+    /// Keeps a line that nothing acts on.
+    ///
+    /// # Errors
+    /// Its secrets cannot be sealed.
+    pub fn keep(&mut self, line: &Typed) -> Result<(), Refusal> {
+        line.keep(&mut self.config, &self.state.key)?;
+        self.kept += 1;
+        Ok(())
+    }
+
+    /// The configuration with what was carried out so far.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
     fn note(&mut self, command: Command, done: Done) -> Vec<Warning> {
         self.commands.push(command);
         done.warnings
@@ -57,7 +74,7 @@ impl Draft<'_> {
 
     /// Puts all of it into service at once. Returns what the operator should know, a line each.
     pub fn publish(self) -> Vec<String> {
-        match self.commands.is_empty() {
+        match self.commands.is_empty() && self.kept == 0 {
             true => Vec::new(),
             false => self.state.put(self.config, &Switched::by_commands(&self.commands)),
         }

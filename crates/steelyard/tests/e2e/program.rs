@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write as _};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -416,6 +416,19 @@ fn data_beside(config: &str) -> String {
 /// Runs the executable with these arguments to its end. `run` has its data directory beside the file, unless one is named.
 pub fn run_to_end(arguments: &[&str]) -> Output {
     command(arguments).output().unwrap()
+}
+
+/// The same with something on standard input.
+pub fn run_with_input(arguments: &[&str], input: &[u8]) -> Output {
+    let mut command = command(arguments);
+    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = pipes.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        // What is printed is read meanwhile; a program that reads no more has all that it wants.
+        scope.spawn(move || drop(stdin.write_all(input)));
+        child.wait_with_output().unwrap()
+    })
 }
 
 /// The same, which the caller ends.

@@ -190,7 +190,7 @@ fn what_is_not_there_is_an_error_in_the_appliances_words() {
     let (_program, data) = launched(&place);
     for (line, error) in [
         ("show service nobody", "ERROR: No such resource [name, nobody]\n"),
-        ("shw service", "ERROR: No such command\n"),
+        ("shw service", "ERROR: No such command\n\t\"shw\" is not known; did you mean show?\n"),
     ] {
         let mut arguments = vec!["cli", "--data", data.as_str()];
         arguments.extend(line.split(' '));

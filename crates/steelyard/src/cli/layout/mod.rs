@@ -1,6 +1,8 @@
 //! How the appliance lays objects out (`spec/cli.md` 5), one file for each kind of object.
 
+pub mod appliance;
 pub mod lb_monitor;
+pub mod server;
 pub mod service;
 pub mod service_group;
 
@@ -16,6 +18,11 @@ fn text(of: &Fields, field: &str) -> String {
         Some(Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
     };
+    harmless(&text)
+}
+
+/// A text without what a terminal would obey.
+pub fn harmless(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -27,6 +34,12 @@ fn text(of: &Fields, field: &str) -> String {
         }
     }
     shown
+}
+
+/// The same of a text of several lines, in which tabs stand between columns.
+pub fn lines(text: &str) -> String {
+    let line = |line: &str| line.split('\t').map(harmless).collect::<Vec<_>>().join("\t") + "\n";
+    text.lines().map(line).collect()
 }
 
 /// The same, or what stands for nothing.

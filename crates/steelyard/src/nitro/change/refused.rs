@@ -10,6 +10,11 @@ pub fn refused(refusal: &Refusal) -> Failure {
     if let Refusal::UnknownArgument { word, .. } = refusal {
         return Failure::netscaler(278, format!("Invalid argument [{word}]"));
     }
+    of_line(refusal)
+}
+
+/// The same of a command line.
+pub fn of_line(refusal: &Refusal) -> Failure {
     let (code, text) = (refusal.code(), refusal.message());
     let status = match code {
         273 => StatusCode::CONFLICT,

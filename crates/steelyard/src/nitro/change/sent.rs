@@ -74,6 +74,23 @@ impl Sent {
         }
     }
 
+    /// The text under a key.
+    ///
+    /// # Errors
+    /// There is none, or something else.
+    pub fn text(&self, key: &str) -> Result<&str, Reply> {
+        match self.all.get(key) {
+            Some(Value::String(text)) => Ok(text),
+            Some(_) => Err(bad(1234, &format!("Invalid JSON data type [{key}]"))),
+            None => Err(bad(1095, &format!("Required argument missing [{key}]"))),
+        }
+    }
+
+    /// A body with one object.
+    pub fn of(resource: &str, object: Value) -> Sent {
+        Sent { all: Map::from_iter([(resource.to_owned(), object)]), given: true }
+    }
+
     /// The objects under the resource's key. Other keys that clients send beside it say nothing about them.
     ///
     /// # Errors
