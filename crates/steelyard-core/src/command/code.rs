@@ -69,6 +69,7 @@ impl Refusal {
             Refusal::IntervalTooShort { .. } => 2128,
             Refusal::TooFewRetries { .. } => 2196,
             Refusal::TooManyCodes => 2130,
+            Refusal::Misfit(misfit) => misfit.code(),
             Refusal::CannotSeal { .. } | Refusal::BuiltIn { .. } => 257,
             Refusal::InvalidExpression { .. } => 1137,
             Refusal::PasswordTooShort { .. } => 1107,
@@ -141,6 +142,7 @@ impl Refusal {
             | Refusal::MonitorNotBound { .. } => Some("monitorName"),
             Refusal::MonitorTypeDiffers { .. } => Some("type"),
             Refusal::TooManyCodes => Some("respCode"),
+            Refusal::Misfit(misfit) => Some(misfit.argument()),
             Refusal::MethodForType { .. } => Some("lbMethod"),
             _ => None,
         }

@@ -8,9 +8,9 @@ use super::apply::{has_method, types_of_option};
 use crate::config::attribute::{Kind, Place, Resource, Row, Value};
 use crate::config::{
     CsAction, CsPolicy, CsVserver, HaLocal, HaPartner, LbGroup, LbMethod, LbMonitor, LbParameter, LbProfile,
-    LbVserver, NetProfile, NsConfig, NsHostName, NsIp, NsParam, NsSpParams, Server, Service, ServiceGroup,
-    ServiceType, SslCertKey, SslService, SslServiceGroup, SslVserver, SystemCmdPolicy, SystemGroup,
-    SystemParameter, SystemUser,
+    LbVserver, MonitorType, NetProfile, NsConfig, NsHostName, NsIp, NsParam, NsSpParams, Server, Service,
+    ServiceGroup, ServiceType, SslCertKey, SslService, SslServiceGroup, SslVserver, SystemCmdPolicy,
+    SystemGroup, SystemParameter, SystemUser,
 };
 
 /// An attribute of an object.
@@ -97,7 +97,16 @@ fn words(row: &Row) -> Vec<&'static str> {
 }
 
 fn with_types(described: Described) -> Described {
-    Described { types: types_of_option(described.row.nitro), ..described }
+    let kinds = LbMonitor::rows().filter(|row| row.nitro == "type").flat_map(words);
+    let some = |word, may: fn(MonitorType) -> bool| {
+        (word, kinds.filter(|kind| MonitorType::of(kind).is_some_and(may)).collect::<Vec<_>>())
+    };
+    let types_by_word = match described.row.nitro {
+        "secure" => vec![some("YES", MonitorType::may_be_secure)],
+        "lrtm" => vec![some("ENABLED", MonitorType::may_be_measured)],
+        _ => Vec::new(),
+    };
+    Described { types: types_of_option(described.row.nitro), types_by_word, ..described }
 }
 
 /// A method is one of some protocols or of all.

@@ -3,6 +3,8 @@
 //! Owns the cases. What each is about (NITRO's code, argument, word) says `code`, how it is put into words `wording`, and
 //! where the command stood `read`.
 
+use super::misfit::Misfit;
+
 /// Why a command was refused. `argument` is always the command line's name of the argument.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
@@ -415,6 +417,8 @@ pub enum Refusal {
         /// The type it has.
         has: &'static str,
     },
+    /// 2154, 2156, 2188, 2201, 2212: what a monitor cannot be.
+    Misfit(Misfit),
     /// 2128: the response timeout is not shorter than the interval.
     IntervalTooShort {
         /// The argument that made it so.

@@ -217,6 +217,7 @@ impl Refusal {
                 format!("{what} sets no secret; give set, the object, and its secrets alone")
             }
             Refusal::CannotSeal { why, .. } => format!("a secret is kept encrypted or not at all: {why}"),
+            Refusal::Misfit(misfit) => misfit.advice(),
             Refusal::TooManyCodes => "join neighbouring codes to ranges".to_owned(),
             Refusal::MethodForType { method } => match *method {
                 "LEASTREQUEST" => "it needs a virtual server whose protocol has requests".to_owned(),
@@ -367,11 +368,16 @@ const TEXTS: &[(u16, &str)] = &[
     (2133, "The monitor is already bound to the service"),
     (2139, "No operations allowed with the default monitor"),
     (2144, "The VIP is already a backup in the chain"),
+    (2154, "Secure mode not supported for this protocol"),
     (2155, "Existing monitor is of different type than given"),
+    (2156, "Enabling LRTM on this monitor type is not permitted"),
     (2164, "Default monitor cannot be unbound from a service"),
     (2165, "Default monitor cannot be bound explicitly to a service"),
     (2170, "Monitor not bound to service"),
+    (2188, "fileName must be specified before FTP-EXTENDED monitor can be used"),
     (2196, "Monitor retries must be greater than monitor failureRetries"),
+    (2201, "Tos id must be specified for tos enabled vserver/monitor"),
+    (2212, "PASSIVE option can be set only on LOAD monitors."),
     (2305, "Service exists with the same port and service type"),
     (2371, "Vserver is already bound to a LB group"),
     (2375, "LeastRequest LB method not supported for this service type"),

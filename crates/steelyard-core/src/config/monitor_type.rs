@@ -65,11 +65,36 @@ impl MonitorType {
         ["TCP", "HTTP", "TCP-ECV", "HTTP-ECV", "USER"].contains(&self.text())
     }
 
+    /// Can probes of that type go through TLS anywhere? Those by UDP, ICMP and below cannot (NITRO's error 2154).
+    pub fn may_be_secure(self) -> bool {
+        !NEVER_SECURE.contains(&self.text())
+    }
+
+    /// Has a probe of that type a response time that LRTM could learn (`spec/methods.md` 4.3, NITRO's error 2156)?
+    pub fn may_be_measured(self) -> bool {
+        !["HTTP-INLINE", "LOAD"].contains(&self.text())
+    }
+
     /// Are the codes of its answers of three digits?
     pub fn has_status_codes(self) -> bool {
         self.good_codes().first().is_none_or(|range| range.low >= 100)
     }
 }
+
+const NEVER_SECURE: &[&str] = &[
+    "PING",
+    "UDP-ECV",
+    "DNS",
+    "ARP",
+    "ND6",
+    "LDNS-PING",
+    "LDNS-DNS",
+    "RADIUS",
+    "RADIUS_ACCOUNTING",
+    "SIP-UDP",
+    "SNMP",
+    "LOAD",
+];
 
 /// Which kind of connection a built-in monitor makes.
 enum Way {

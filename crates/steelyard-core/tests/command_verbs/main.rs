@@ -4,6 +4,7 @@
 
 mod bound_again;
 mod content_switching;
+mod monitors;
 mod more;
 mod stored;
 mod tls;

@@ -153,7 +153,8 @@ fn fresh(program: &Program, resource: &str, object: &str, more: &Value) -> Resul
     let path = key.map_or(resource.to_owned(), |key| format!("{resource}/{key}"));
     let is_single = path == *resource;
     if !is_single {
-        program.owner("DELETE", &with_type(resource, &path, &body), None);
+        let there = program.owner("GET", &path, None).1;
+        program.owner("DELETE", &with_type(resource, &path, &there[resource][0]), None);
     }
     let method = if is_single { "PUT" } else { "POST" };
     if body != json!({}) {
@@ -165,9 +166,10 @@ fn fresh(program: &Program, resource: &str, object: &str, more: &Value) -> Resul
     Ok(elements(program, &path).remove(0))
 }
 
-fn with_type(resource: &str, path: &str, body: &Value) -> String {
+/// Of a monitor the type is part of its name, that of the one that is there.
+fn with_type(resource: &str, path: &str, there: &Value) -> String {
     if resource == "lbmonitor" {
-        format!("{path}?args=type:{}", text(&body["type"]))
+        format!("{path}?args=type:{}", text(&there["type"]))
     } else {
         path.to_owned()
     }

@@ -4,6 +4,7 @@ use super::monitor_options::check_options;
 use super::monitor_parts::{bind_part, is_about_a_part};
 use super::{Done, Warning, changed, made, name, text};
 use crate::command::Command;
+use crate::command::misfit::Misfit;
 use crate::command::refusal::{Allowed, Refusal};
 use crate::command::resolve::{exists, monitored, such};
 use crate::config::attribute::{Resource, Value};
@@ -64,7 +65,10 @@ pub(super) fn bind_lb_monitor(config: &mut Config, command: &Command) -> Result<
 /// `spec/methods.md` 4.1, 4.2.
 pub(super) fn check_monitor(monitor: &LbMonitor, command: &Command) -> Result<(), Refusal> {
     check_options(monitor.kind, command)?;
-    check_texts(monitor)?;
+    match misfit(monitor) {
+        Some(misfit) => return Err(Refusal::Misfit(misfit)),
+        None => check_texts(monitor)?,
+    }
     if let Some(range) =
         monitor.resp_codes.iter().find(|range| range.low < 100 && monitor.kind.has_status_codes())
     {
@@ -88,6 +92,21 @@ pub(super) fn check_monitor(monitor: &LbMonitor, command: &Command) -> Result<()
         return Err(Refusal::TooFewRetries { argument, retries, failure_retries });
     }
     Ok(())
+}
+
+/// What it is and no monitor of its type can be.
+fn misfit(monitor: &LbMonitor) -> Option<Misfit> {
+    let kind = monitor.kind;
+    if monitor.secure && !kind.may_be_secure() {
+        return Some(Misfit::NeverSecure { kind: kind.text() });
+    }
+    if monitor.lrtm == Some(true) && !kind.may_be_measured() {
+        return Some(Misfit::NeverMeasured { kind: kind.text() });
+    }
+    if monitor.tos && monitor.tos_id.is_none() {
+        return Some(Misfit::TosIdMissing);
+    }
+    (kind == MonitorType::FtpExtended && monitor.file.is_empty()).then_some(Misfit::FileMissing)
 }
 
 /// What a monitor asks and what it expects.
@@ -138,6 +157,9 @@ fn checked_binding(
     }
     if bound.iter().any(|other| other.monitor.eq_ignore_ascii_case(&monitor.name)) {
         return Err(Refusal::MonitorAlreadyBound);
+    }
+    if asked.passive && monitor.kind.text() != "LOAD" {
+        return Err(Refusal::Misfit(Misfit::Passive { kind: monitor.kind.text() }));
     }
     Ok(MonitorBinding { monitor: monitor.name.clone(), ..asked })
 }

@@ -57,6 +57,11 @@ const OPTIONS: &[Of] = &[
         needs: "a monitor of type HTTP, HTTP-INLINE, RTSP, SIP-UDP, SIP-TCP or RADIUS",
     },
     Of {
+        options: &["trofscode"],
+        types: &["HTTP", "HTTP-ECV", "HTTP-INLINE"],
+        needs: "a monitor of type HTTP, HTTP-ECV or HTTP-INLINE",
+    },
+    Of {
         options: &["trofsstring"],
         types: &["HTTP-ECV", "TCP-ECV"],
         needs: "a monitor of type HTTP-ECV or TCP-ECV",

@@ -15,7 +15,7 @@ pub struct Case {
 /// What is bound to, and what is bound, where it need not be the walk's own.
 pub const FIRST: &str = "enable ns feature LB CS SSL\nadd lb vserver spare HTTP\nadd cs vserver other HTTP\n\
     add service svc 192.0.2.1 HTTP 80\nadd serviceGroup grp HTTP\nadd server srv 192.0.2.2\n\
-    add server dom name.example.com\nadd lb monitor mon HTTP\nadd cs policy pol -rule true\nadd ssl certKey pair -cert x.crt";
+    add server dom name.example.com\nadd lb monitor mon HTTP\nadd lb monitor load LOAD\nadd cs policy pol -rule true\nadd ssl certKey pair -cert x.crt";
 /// Of the reference's fields those that say something of a group or of its members, which another resource shows.
 pub const OF_GROUPS: &[(&str, &str)] = &[
     ("lbvserver_service_binding", "servicegroupname"),
@@ -74,8 +74,8 @@ pub const CASES: &[Case] = &[
     },
     Case {
         before: "add service <name> <address> HTTP 80",
-        line: "bind service <name> -monitorName mon -monState DISABLED -weight 4 -passive",
-        body: r#"{"name": "<name>", "monitor_name": "mon", "monstate": "DISABLED", "weight": 4, "passive": true}"#,
+        line: "bind service <name> -monitorName load -monState DISABLED -weight 4 -passive",
+        body: r#"{"name": "<name>", "monitor_name": "load", "monstate": "DISABLED", "weight": 4, "passive": true}"#,
         taken_by: "service_lbmonitor_binding",
         shown_by: "service_lbmonitor_binding",
     },
@@ -88,8 +88,8 @@ pub const CASES: &[Case] = &[
     },
     Case {
         before: NEW_GROUP,
-        line: "bind serviceGroup <name> -monitorName mon -monState DISABLED -weight 4 -passive",
-        body: r#"{"servicegroupname": "<name>", "monitor_name": "mon", "monstate": "DISABLED", "weight": 4, "passive": true}"#,
+        line: "bind serviceGroup <name> -monitorName load -monState DISABLED -weight 4 -passive",
+        body: r#"{"servicegroupname": "<name>", "monitor_name": "load", "monstate": "DISABLED", "weight": 4, "passive": true}"#,
         taken_by: GROUP,
         shown_by: "servicegroup_lbmonitor_binding",
     },

@@ -113,6 +113,7 @@ pub const SPECIAL: &[(&[&str], &str, &str, &str)] = &[
     (&["lbvserver"], "newservicerequestunit", "-newServiceRequest 20 PERCENT", "newservicerequest"),
     (&["lbvserver"], "backupvserver", "-backupVServer spare", ""),
     (&["csvserver"], "backupvserver", "-backupVServer other", ""),
+    (&["lbmonitor"], "tos", "-tosId 3 -tos YES", "tosid"),
     (&["cspolicy"], "action", "-rule true -action act", "rule"),
     (&["csaction"], "targetlbvserver", "-targetLBVserver spare", ""),
     (&["csaction"], "targetvserver", "-targetVserver spare", ""),
