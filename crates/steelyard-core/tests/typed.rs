@@ -147,7 +147,7 @@ fn policies_and_the_audit_log_see_the_command_in_full_and_no_secret() {
         ("cle ns co -f basic", "clear ns config -f basic"),
         ("kill system sess 3", "kill system session 3"),
         ("add resp policy p true a", "add responder policy p true a"),
-        ("set serv s -maxc 1", "set service s -maxClient 1"),
+        ("set service s -maxc 1", "set service s -maxClient 1"),
         ("add server s[1-2] 10.0.0.[1-2]", "add server s1 10.0.0.1\nadd server s2 10.0.0.2"),
         ("add aaa user u -password hunter2", "add aaa user u -password ********"),
         ("add system user u hunter2", "add system user u ********"),

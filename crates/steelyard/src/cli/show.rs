@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use steelyard_core::command::{Action, Command, Object};
 use steelyard_core::config::attribute;
 
-use super::layout::{appliance, lb_monitor, lines, server, service, service_group};
+use super::layout::{appliance, lb_monitor, lb_vserver, lines, server, service, service_group};
 use super::line::Said;
 use crate::door::{Door, percent_encode};
 
@@ -26,6 +26,20 @@ pub fn show(command: &Command, door: &Door) -> Result<String, Said> {
             Ok(each(&monitors, lb_monitor::text_of))
         }
         Object::Server => Ok(each(&objects(door, "server", name)?, server::text_of)),
+        Object::NsIp => Ok(appliance::addresses(&objects(door, "nsip", name)?)),
+        Object::LbVserver => {
+            let vservers = objects(door, "lbvserver", name)?;
+            match name {
+                Some(name) => {
+                    let bound = |what: &str| objects(door, &format!("lbvserver_{what}_binding"), Some(name));
+                    let (services, groups) = (bound("service")?, bound("servicegroup")?);
+                    let members = bound("servicegroupmember")?;
+                    let bound = || lb_vserver::bound(&services, &groups, &members);
+                    Ok(each(&vservers, |_, of| lb_vserver::head(None, of) + &bound()))
+                }
+                None => Ok(each(&vservers, |number, of| lb_vserver::head(Some(number), of))),
+            }
+        }
         Object::Service => {
             let services = objects(door, "service", name)?;
             match name {
@@ -69,7 +83,7 @@ pub fn text(action: &Action, door: &Door) -> Result<String, Said> {
 }
 
 /// Of what this prompt does not show.
-pub const NOT_SHOWN: &str = "Operation not supported here [shown are server, service, serviceGroup, lb monitor, ns version, ns runningConfig and ns savedConfig]";
+pub const NOT_SHOWN: &str = "Operation not supported here [shown are server, service, serviceGroup, lb vserver, lb monitor, ns ip, ns version, ns runningConfig and ns savedConfig]";
 
 fn each(objects: &[Fields], text: impl Fn(usize, &Fields) -> String) -> String {
     objects.iter().enumerate().map(|(at, of)| text(at + 1, of)).collect()

@@ -14,6 +14,8 @@ pub fn trials() -> Vec<Trial> {
         show_service_has_the_layout_of_the_appliance,
         show_service_group_has_the_layout_of_the_appliance,
         show_lb_monitor_has_the_layout_of_the_appliance,
+        show_lb_vserver_has_the_layout_of_the_appliance,
+        show_ns_ip_has_the_layout_of_the_appliance,
         what_is_not_there_is_an_error_in_the_appliances_words,
     ]
 }
@@ -182,6 +184,98 @@ Special parameters:
     assert_eq!(shown(&data, "sh lb monitor bad"), expected);
     assert_eq!(shown(&data, "show monitor bad"), expected, "the old form without its group");
     assert!(shown(&data, "show lb monitor").contains("1)   Name.......:tcp-default  Type......:  TCP "));
+}
+
+fn show_lb_vserver_has_the_layout_of_the_appliance() {
+    let place = Place::new();
+    let (ip, port) = (place.ip(), place.vserver(0).port());
+    let _s = TestService::with_status(place.service(1), "s", &Arc::new(AtomicU16::new(404)));
+    let text = format!(
+        "enable ns feature LB\nadd server s {ip}\nadd service web s HTTP 8101\nadd serviceGroup sg HTTP\n\
+         bind serviceGroup sg s 8101 -weight 3\n\
+         add lb monitor bad HTTP -respCode 200\nbind service web -monitorName bad\n\
+         add lb vserver v HTTP {ip} {port} -comment \"two words\" -lbMethod ROUNDROBIN\n\
+         bind lb vserver v web -weight 2\nbind lb vserver v sg\nadd lb vserver none TCP\n"
+    );
+    let program = Program::launch(&place, &text);
+    let data = program.data().to_str().unwrap().to_owned();
+    program.wait_for_state("service", "web", "DOWN");
+    program.wait_for_state("lbvserver", "v", "UP");
+    let before = ["\tLast state change was at *", "\tTime since last state change: *"];
+    let behind = [
+        "\tMode: IP",
+        "\tPersistence: NONE",
+        "\tVserver IP and Port insertion: OFF ",
+        "\tPush: DISABLED\tPush VServer: ",
+        "\tPush Multi Clients: NO",
+        "\tPush Label Rule: none",
+        "\tL2Conn: OFF",
+        "\tSkip Persistency: None",
+        "\tListen Policy: NONE",
+        "\tIcmpResponse: PASSIVE",
+        "\tRHIstate: PASSIVE",
+        "\tNew Service Startup Request Rate: 0 PER_SECOND, Increment Interval: 0",
+        "\tMac mode Retain Vlan: DISABLED",
+        "\tDBS_LB: DISABLED",
+        "\tProcess Local: DISABLED",
+        "\tTraffic Domain: 0",
+        "\tTROFS Persistence honored: ENABLED",
+        "\tRetain Connections on Cluster: NO",
+        "\tOrder Sequence: ASCENDING",
+        "\tCurrent Active Order: None",
+        "",
+    ];
+    let head = |number: &str| format!("{number}\tv ({ip}:{port}) - HTTP\tType: ADDRESS ");
+    let of_v = [
+        "\tEffective State: UP",
+        "\tClient Idle Timeout: 180 sec",
+        "\tDown state flush: ENABLED",
+        "\tDisable Primary Vserver On Down : DISABLED",
+        "\tComment: \"two words\"",
+        "\tAppflow logging: ENABLED",
+        "\tPort Rewrite : DISABLED",
+        "\tNo. of Bound Services :  2 (Total) \t 1 (Active)",
+        "\tConfigured Method: ROUNDROBIN\tBackupMethod: ROUNDROBIN",
+    ];
+    let service = format!("1) web ({ip}: 8101) - HTTP State: DOWN\tWeight: 2 Order: None");
+    let member = format!("\t\t1) sg ({ip}: 8101) - HTTP State: UP\tWeight: 3 Order: None");
+    let bound = [service.as_str(), "Bound Service Groups:", "1)\tGroup Name: sg", &member, " Done"];
+    let block = |first: String, state: &str, own: &[&str]| -> Vec<String> {
+        let lines = [first, format!("\tState: {state}")].into_iter();
+        let rest = before.iter().chain(own).chain(&behind).map(|line| (*line).to_owned());
+        lines.chain(rest).collect()
+    };
+    let mut expected = block(head(""), "UP", &of_v);
+    expected.extend(bound.map(str::to_owned));
+    assert_eq!(steady(&shown(&data, "sh lb vs v")), expected);
+    let of_none = [
+        "\tEffective State: DOWN  ARP:DISABLED",
+        "\tClient Idle Timeout: 9000 sec",
+        "\tDown state flush: ENABLED",
+        "\tDisable Primary Vserver On Down : DISABLED",
+        "\tAppflow logging: ENABLED",
+        "\tNo. of Bound Services :  0 (Total) \t 0 (Active)",
+        "\tConfigured Method: LEASTCONNECTION\tBackupMethod: ROUNDROBIN",
+    ];
+    let mut expected = block(head("1)"), "UP", &of_v);
+    expected.extend(block("2)\tnone (0.0.0.0:0) - TCP\tType: ADDRESS ".to_owned(), "DOWN", &of_none));
+    expected.push(" Done".to_owned());
+    assert_eq!(steady(&shown(&data, "show lb vserver")), expected);
+}
+
+fn show_ns_ip_has_the_layout_of_the_appliance() {
+    let place = Place::new();
+    let text = "set ns config -IPAddress 192.0.2.5 -netmask 255.255.255.0\n\
+                add ns ip 192.0.2.77 255.255.255.255 -type VIP -icmp DISABLED\n";
+    let program = Program::launch(&place, text);
+    let expected = "\
+\x20 \tIpaddress        Traffic Domain  Type             Mode     Arp      Icmp     Vserver  State
+\x20 \t---------        --------------  ----             ----     ---      ----     -------  -----
+1)\t192.0.2.5        0               NetScaler IP     Active   Enabled  Enabled  NA       Enabled
+2)\t192.0.2.77       0               VIP              Active   Enabled  Disabled Enabled  Enabled
+ Done
+";
+    assert_eq!(shown(program.data().to_str().unwrap(), "sh ns ip"), expected);
 }
 
 fn what_is_not_there_is_an_error_in_the_appliances_words() {

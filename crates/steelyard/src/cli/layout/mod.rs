@@ -2,6 +2,7 @@
 
 pub mod appliance;
 pub mod lb_monitor;
+pub mod lb_vserver;
 pub mod server;
 pub mod service;
 pub mod service_group;
