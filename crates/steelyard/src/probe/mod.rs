@@ -84,6 +84,8 @@ pub struct Fare {
     pub failed: u64,
     /// Response time of the last success, in microseconds.
     pub response_us: Option<u64>,
+    /// How long its next probe may take, in microseconds.
+    pub limit_us: u64,
 }
 
 impl Fare {
@@ -96,6 +98,7 @@ impl Fare {
             probes: machine.probes,
             failed: machine.failed,
             response_us: machine.response_us,
+            limit_us: machine.limit_us(&status.spec.timing),
         }
     }
 }

@@ -28,6 +28,7 @@ pub fn trials() -> Vec<Trial> {
         words_in_an_answer_take_a_service_out_of_service_slowly,
         alarms_are_lines_on_standard_error,
         an_answer_that_comes_later_than_was_learnt_takes_the_service_down,
+        nitro_tells_how_long_probes_may_take_by_what_was_learnt,
         a_service_at_its_max_client_is_probed_only_if_lb_parameter_says_so,
     ]
 }
@@ -415,6 +416,35 @@ fn an_answer_that_comes_later_than_was_learnt_takes_the_service_down() {
     program.wait_for_line("is DOWN: m: Failure - time out while waiting for the response.");
     program.wait_for_state("service", "s", "UP");
     assert_eq!(*delay.lock().unwrap(), Duration::from_millis(250));
+}
+
+/// `spec/methods.md` 4.6: the response timeout while it learns, then the mean and the deviation; of two services the longer.
+fn nitro_tells_how_long_probes_may_take_by_what_was_learnt() {
+    let place = Place::new();
+    let ip = place.ip();
+    let _fast = TestService::named(place.service(1), "fast");
+    let _slow = TestService::slow(place.service(2), "slow", 200);
+    let program = Program::launch(
+        &place,
+        &format!(
+            "enable ns feature LB\n\
+             add lb monitor m HTTP -interval 600 MSEC -resptimeout 590 MSEC -deviation 100 MSEC -retries 1\n\
+             add lb monitor learns HTTP -interval 20940 -resptimeout 7 -deviation 1\n\
+             add lb monitor plain HTTP\nadd lb monitor unbound HTTP -deviation 1\n\
+             add service fast {ip} HTTP 8101\nbind service fast -monitorName m\nbind service fast -monitorName learns\n\
+             add service slow {ip} HTTP 8102\nbind service slow -monitorName m\nbind service slow -monitorName plain\n"
+        ),
+    );
+    let told = |monitor: &str| {
+        let monitor = rows(&program, &format!("lbmonitor/{monitor}")).remove(0);
+        ["dynamicresponsetimeout", "dynamicinterval"].map(|field| monitor[field].as_u64().unwrap())
+    };
+    assert_eq!(told("learns"), [7, 20_940]);
+    assert_eq!((told("plain"), told("unbound")), ([0, 0], [0, 0]));
+    wait_for("both are learnt", || told("m")[0] != 590);
+    let [limit_ms, interval_ms] = told("m");
+    assert!(limit_ms >= 300, "{limit_ms}");
+    assert_eq!(interval_ms, 600);
 }
 
 fn a_service_at_its_max_client_is_probed_only_if_lb_parameter_says_so() {
