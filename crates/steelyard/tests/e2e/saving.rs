@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::installed::{program, skip};
 use crate::place::Place;
 use crate::program::Program;
-use crate::service::wait_for;
+use crate::service::{TestService, wait_for};
 
 pub fn trials() -> Vec<Trial> {
     let mut trials = trials![
@@ -24,6 +24,7 @@ pub fn trials() -> Vec<Trial> {
         what_is_cleared_is_by_level,
         running_and_saved_differ_by_their_lines,
         older_copies_are_compared_by_their_names_and_no_other_file_is,
+        a_built_in_monitor_that_is_changed_acts_and_is_saved,
     ];
     trials.push(
         Trial::test("saving::soak_two_hundred_kills", || {
@@ -33,6 +34,30 @@ pub fn trials() -> Vec<Trial> {
         .with_ignored_flag(true),
     );
     trials
+}
+
+/// `spec/methods.md` ruling 6: all but the default ones can be changed.
+fn a_built_in_monitor_that_is_changed_acts_and_is_saved() {
+    let place = Place::new();
+    let ip = place.ip();
+    let _service = TestService::start(place.service(1), |x| x.answer(204, b""));
+    let program =
+        Program::launch(&place, &format!("add service s {ip} HTTP 8101\nbind service s -monitorName http\n"));
+    assert_eq!(program.field("service", "s", "state"), "DOWN");
+    let put = |monitor: Value| program.owner("PUT", "lbmonitor", Some(&json!({"lbmonitor": monitor})));
+    let changed = put(json!({"monitorname": "http", "type": "HTTP", "respcode": ["204"]}));
+    assert_eq!(changed.0, "HTTP/1.1 200 OK", "{}", changed.1);
+    program.wait_for_state("service", "s", "UP");
+    for (name, kind) in [("tcp-default", "TCP"), ("ping-default", "PING")] {
+        let answer = put(json!({"monitorname": name, "type": kind, "retries": 2})).1;
+        assert_eq!(answer["errorcode"], 2139, "{answer}");
+    }
+    let text = saved(&program);
+    assert!(text.contains("set lb monitor http HTTP -respCode 204\n"), "{text}");
+    drop(program);
+    let program = Program::launch(&place, &text);
+    assert_eq!(program.field("service", "s", "state"), "UP", "{text}");
+    assert_eq!(saved(&program), text);
 }
 
 const CONFIG: &str = "nsconfig";
