@@ -65,10 +65,7 @@ pub(super) fn bind_lb_monitor(config: &mut Config, command: &Command) -> Result<
 /// `spec/methods.md` 4.1, 4.2.
 pub(super) fn check_monitor(monitor: &LbMonitor, command: &Command) -> Result<(), Refusal> {
     check_options(monitor.kind, command)?;
-    match misfit(monitor) {
-        Some(misfit) => return Err(Refusal::Misfit(misfit)),
-        None => check_texts(monitor)?,
-    }
+    check_texts(monitor)?;
     if let Some(range) =
         monitor.resp_codes.iter().find(|range| range.low < 100 && monitor.kind.has_status_codes())
     {
@@ -80,6 +77,9 @@ pub(super) fn check_monitor(monitor: &LbMonitor, command: &Command) -> Result<()
     if let Some((argument, word)) = named.into_iter().find(|(_, word)| is_ftp && breaks_line(word)) {
         let allowed = Allowed::Such("a text without line breaks: FTP would take what follows for a command");
         return Err(Refusal::InvalidValue { argument, word: word.clone(), allowed, nearest: None });
+    }
+    if let Some(misfit) = misfit(monitor) {
+        return Err(Refusal::Misfit(misfit));
     }
     let LbMonitor { retries, failure_retries, .. } = *monitor;
     let (interval_ms, resptimeout_ms) = (monitor.interval.ms(), monitor.resptimeout.ms());
