@@ -182,7 +182,7 @@ const SERVICE: Sentences = &[
     ("names are not resolved", &["nameserver", "dbsttl"]),
     ("all members are of one rank", &["order"]),
     ("nothing is bound by itself in any case", &["nodefaultbindings"]),
-    ("the monitor takes the service DOWN like any other", &["passive"]),
+    ("monitors of type LOAD, which alone may be passive, are not run", &["passive"]),
     (
         "no policy is carried out here",
         &["policyname", "priority", "gotopriorityexpression", "bindpoint", "labeltype", "labelname"],
