@@ -57,6 +57,7 @@ pub async fn probe(plan: Plan, report: &Report) -> Result<(), Fault> {
     if !found.services.is_empty() {
         report.out(found.text());
     }
+    prober.end();
     match (prober.awaited(), found.down()) {
         (0, 0) => Ok(()),
         (0, down) => Err(Fault::ServicesDown { down, bound: found.bound().count() }),

@@ -278,6 +278,7 @@ where
         () = keep_time(&state, report, &mut shortage) => {}
         () = signals.next() => {}
     }
+    prober.end();
     state.release_addresses().into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
     if let Some(log) = state.access_log() {
         log.stop();

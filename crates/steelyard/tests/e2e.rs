@@ -216,6 +216,8 @@ mod tcp;
 mod tls_service;
 #[path = "e2e/told.rs"]
 mod told;
+#[path = "e2e/transparent.rs"]
+mod transparent;
 #[path = "e2e/user_monitors.rs"]
 mod user_monitors;
 #[path = "e2e/users.rs"]
@@ -290,6 +292,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(shown_fields::trials());
     trials.extend(clock::trials());
     trials.extend(stopping::trials());
+    trials.extend(transparent::trials());
     trials.extend(management::trials());
     trials.extend(appliance::trials());
     trials.extend(https::trials());

@@ -5,6 +5,8 @@
 /// Why a monitor cannot be like that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Misfit {
+    /// 2129: a way to an address, and no address.
+    AddressMissing,
     /// 2154: nothing that goes by that type's protocol goes through TLS.
     NeverSecure {
         /// The type.
@@ -29,6 +31,7 @@ pub enum Misfit {
 impl Misfit {
     pub(super) fn code(self) -> u16 {
         match self {
+            Misfit::AddressMissing => 2129,
             Misfit::NeverSecure { .. } => 2154,
             Misfit::NeverMeasured { .. } => 2156,
             Misfit::FileMissing => 2188,
@@ -39,6 +42,7 @@ impl Misfit {
 
     pub(super) fn argument(self) -> &'static str {
         match self {
+            Misfit::AddressMissing => "transparent",
             Misfit::NeverSecure { .. } => "secure",
             Misfit::NeverMeasured { .. } => "LRTM",
             Misfit::FileMissing => "fileName",
@@ -55,6 +59,7 @@ impl Misfit {
             Misfit::NeverMeasured { kind } => {
                 format!("leave it at DISABLED: a monitor of type {kind} gives no response time")
             }
+            Misfit::AddressMissing => "give -destIP: the address that is probed".to_owned(),
             Misfit::FileMissing => "give the file that must be there, or a monitor of type FTP".to_owned(),
             Misfit::TosIdMissing => "give -tosId 1 to 63, or leave -tos at NO".to_owned(),
             Misfit::Passive { kind } => format!("leave it out: the monitor is of type {kind}"),

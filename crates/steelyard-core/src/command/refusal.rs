@@ -417,7 +417,7 @@ pub enum Refusal {
         /// The type it has.
         has: &'static str,
     },
-    /// 2154, 2156, 2188, 2201, 2212: what a monitor cannot be.
+    /// 2129, 2154, 2156, 2188, 2201, 2212: what a monitor cannot be.
     Misfit(Misfit),
     /// 2128: the response timeout is not shorter than the interval.
     IntervalTooShort {

@@ -363,6 +363,7 @@ const TEXTS: &[(u16, &str)] = &[
         "Hash based LB methods which depend on packet parameters cannot be set for SYSLOGTCP/SYSLOGUDP service types",
     ),
     (2128, "Monitor interval must be greater than response timeout"),
+    (2129, "Destination IP must be specified for transparent, tunneled or tos monitors"),
     (2130, "Too many response codes, only 16 allowed"),
     (2131, "Monitor must be unbound before it can be deleted"),
     (2133, "The monitor is already bound to the service"),

@@ -118,7 +118,7 @@ resource! {
         /// YES turns success and failure around.
         reverse: bool = false, Option("reverse", "reverse", Kind::YesNo);
         /// YES: the address to probe is reached by way of the service.
-        transparent: bool = false, Option("transparent", "transparent", Kind::YesNo).traffic();
+        transparent: bool = false, Option("transparent", "transparent", Kind::YesNo);
         /// YES: it is reached through a tunnel.
         ip_tunnel: bool = false, Option("ipTunnel", "iptunnel", Kind::YesNo).traffic();
         /// YES: probes carry a type of service.

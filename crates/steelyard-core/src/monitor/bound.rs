@@ -156,7 +156,9 @@ pub fn cannot_run(monitor: &LbMonitor, key: &dyn Unseal) -> Option<CannotRun> {
     if let MonitorType::NotCarried(name) = monitor.kind {
         return Some(CannotRun::Type(name));
     }
-    let LbMonitor { transparent, ip_tunnel, .. } = *monitor;
+    let ip_tunnel = monitor.ip_tunnel;
+    // A dispatcher is asked in the place of the address, and its script goes its own way.
+    let transparent = monitor.transparent && (monitor.dest_ip.is_none() || monitor.kind == MonitorType::User);
     let secure = monitor.secure && !monitor.kind.can_be_secure();
     // At the appliance the mark stands for that address, and the probe goes to the service, which answers from there.
     let tos_by_service = monitor.tos && monitor.dest_ip.is_some();

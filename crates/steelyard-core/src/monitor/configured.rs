@@ -46,6 +46,7 @@ impl<'k> Specs<'k> {
             learns_response_time: monitor.lrtm == Some(true),
             sense: if monitor.reverse { Sense::Reverse } else { Sense::Direct },
             destination_ip: monitor.dest_ip,
+            transparent: monitor.transparent,
             destination_port: monitor.dest_port,
             tos: monitor.tos_id.filter(|_| monitor.tos).and_then(|id| u8::try_from(id << 2).ok()),
             tls: tls.map(Arc::new),

@@ -51,6 +51,8 @@ pub struct Spec {
     pub sense: Sense,
     /// `-destIP`; `None` is the service's own.
     pub destination_ip: Option<IpAddr>,
+    /// `-transparent`: probes go to `-destIP` by way of the service.
+    pub transparent: bool,
     /// `-destPort`; `None` is the service's own.
     pub destination_port: Option<u16>,
     /// `-secure`: what the handshakes of its streams are made with.
@@ -125,7 +127,10 @@ impl Spec {
 
     /// Does it ask the same in the same way? Then what is known of a service stays known.
     pub fn asks_the_same(&self, other: &Spec) -> bool {
-        self.kind == other.kind && self.sense == other.sense && self.tls == other.tls
+        self.kind == other.kind
+            && self.sense == other.sense
+            && self.tls == other.tls
+            && self.transparent == other.transparent
     }
 
     /// May its results become the service's response time? A reverse monitor has none (`spec/methods.md` 4.7).

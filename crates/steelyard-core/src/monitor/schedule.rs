@@ -10,7 +10,7 @@ mod target;
 mod watching;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use self::entry::{Entry, identity};
 pub use self::target::{Closing, Due, Outcome, Target, Transition, Watched};
@@ -151,7 +151,15 @@ impl Schedule {
         // Who is asked in the place of the service is not where its source addresses lead to.
         let from = from.filter(|_| to == about);
         let limit_us = probing.machine.limit_us(&spec.timing);
-        Some(Due { key, to, about, from, spec, limit_us, closing: entry.closing, seed })
+        let hop = spec.transparent.then_some(service.ip());
+        Some(Due { key, to, about, from, hop, spec, limit_us, closing: entry.closing, seed })
+    }
+
+    /// The next hops that probes go by, whatever the host's routes say.
+    pub fn next_hops(&self) -> BTreeSet<IpAddr> {
+        let transparent = self.probes.values().filter(|probing| probing.spec.transparent);
+        let services = transparent.filter_map(|probing| self.entries.get(&probing.service));
+        services.map(|entry| entry.service.address().ip()).collect()
     }
 
     /// A probe has ended. Results of probes that were stopped are ignored.

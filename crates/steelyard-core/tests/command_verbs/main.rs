@@ -257,6 +257,9 @@ fn unset_is_refused_where_it_means_nothing() {
     assert_eq!(code(&mut c, "unset lb monitor m HTTP -interval"), 2155);
     assert_eq!(code(&mut c, "unset lb monitor m TCP -interval"), 2128, "80 seconds to answer within 5");
     assert_eq!(code(&mut c, "unset ns feature LB"), 1088);
+    assert_eq!(code(&mut c, "set lb monitor m TCP -transparent YES -destPort 80"), 2129);
+    accept(&mut c, &["set lb monitor m TCP -transparent YES -destIP 192.0.2.1"]);
+    assert_eq!(code(&mut c, "unset lb monitor m TCP -destIP"), 2129, "it is the address of the way");
 }
 
 /// However `disable` is asked, the object ends out of service (`spec/methods.md` 3.4).

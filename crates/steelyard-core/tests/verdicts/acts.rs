@@ -208,6 +208,7 @@ const PROOFS: &[(&str, &str, &str)] = &[
     ("lb monitor", "secure", "openssl_is_probed_by_handshakes"),
     ("lb monitor", "userName password fileName", "vsftpd_lets_in_who_knows_the_password"),
     ("lb monitor", "tos tosId", "probes_carry_their_type_of_service"),
+    ("lb monitor", "transparent", "only_a_device_that_forwards_is_up"),
     ("lb monitor", "LRTM", "m38_lrtm_decides_with_the_response_times_of_its_monitors"),
     ("lb monitor", "interval", "a_shorter_interval_takes_effect_at_once"),
     ("lb monitor", "resptimeout", "a_service_that_accepts_and_says_nothing_is_down_and_says_why"),

@@ -321,6 +321,16 @@ fn m38_lrtm_without_a_monitor_that_measures_is_found() {
 }
 
 #[test]
+fn a_way_by_the_service_is_honoured_unless_a_script_asks() {
+    let verdict = |kind: &str| {
+        let monitor = format!("add lb monitor m {kind} -destIP 192.0.2.1 -transparent YES");
+        line(&format!("{SITE}{monitor}\nbind service s -monitorName m\n"), "add lb monitor m")
+    };
+    assert_eq!(verdict("TCP"), (Verdict::Honoured, Consequence::None));
+    assert_eq!(verdict("USER -scriptName a.pl"), (Verdict::Partial, Consequence::Traffic));
+}
+
+#[test]
 fn a_type_of_service_is_honoured_unless_it_stands_for_an_address() {
     let verdict = |options: &str| {
         let text = format!("{SITE}add lb monitor m TCP {options}\nbind service s -monitorName m\n");

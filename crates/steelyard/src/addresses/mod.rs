@@ -9,6 +9,7 @@ mod announce;
 mod claims;
 mod netlink;
 mod sources;
+pub mod ways;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;

@@ -12,14 +12,15 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage,
-    NetlinkPayload,
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkHeader,
+    NetlinkMessage, NetlinkPayload,
 };
 use netlink_packet_route::address::{
     AddressAttribute, AddressHeaderFlags, AddressMessage, AddressProtocol, CacheInfo,
 };
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
-use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage, RouteType};
+use netlink_packet_route::route::{RouteAttribute, RouteFlags, RouteMessage, RouteProtocol, RouteType};
+use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
@@ -34,6 +35,45 @@ pub struct Netlink {
     socket: OwnedFd,
     sequence: Cell<u32>,
     buffer: RefCell<Box<[u8]>>,
+}
+
+/// How an address is reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reach {
+    /// It is this host's own.
+    Here,
+    /// Through that interface, with no router between.
+    Direct(u32),
+    /// By way of a router.
+    Routed,
+    /// There is no route to it.
+    Not,
+}
+
+/// A rule of the host's routing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rule {
+    /// The mark that it asks for.
+    pub mark: Option<u32>,
+    /// The table that it leads to.
+    pub table: u32,
+    /// Has this program, running or an earlier time, added it?
+    pub ours: bool,
+}
+
+impl Rule {
+    fn of(message: &RuleMessage) -> Rule {
+        let mut rule = Rule { mark: None, table: message.header.table.into(), ours: false };
+        for attribute in &message.attributes {
+            match attribute {
+                RuleAttribute::FwMark(mark) => rule.mark = Some(*mark),
+                RuleAttribute::Table(table) => rule.table = *table,
+                RuleAttribute::Protocol(by) => rule.ours = *by == RouteProtocol::Other(MARK),
+                _ => {}
+            }
+        }
+        rule
+    }
 }
 
 /// A network interface as it is now.
@@ -65,21 +105,100 @@ impl Netlink {
     /// # Errors
     /// What the kernel refuses.
     pub fn is_local(&self, ip: IpAddr) -> io::Result<bool> {
+        Ok(self.route(ip)?.is_some_and(|route| route.header.kind == RouteType::Local))
+    }
+
+    /// How this host reaches `ip`.
+    ///
+    /// # Errors
+    /// What the kernel refuses.
+    pub fn reach(&self, ip: IpAddr) -> io::Result<Reach> {
+        let Some(route) = self.route(ip)? else { return Ok(Reach::Not) };
+        let far = |a: &RouteAttribute| matches!(a, RouteAttribute::Gateway(_) | RouteAttribute::Via(_));
+        let interface = route.attributes.iter().find_map(|attribute| match attribute {
+            RouteAttribute::Oif(index) => Some(*index),
+            _ => None,
+        });
+        Ok(match (route.header.kind, interface) {
+            (RouteType::Local, _) => Reach::Here,
+            (RouteType::Unicast, Some(interface)) if !route.attributes.iter().any(far) => {
+                Reach::Direct(interface)
+            }
+            (RouteType::Unicast, _) => Reach::Routed,
+            _ => Reach::Not,
+        })
+    }
+
+    /// The route that the kernel would take to `ip`, if there is one.
+    fn route(&self, ip: IpAddr) -> io::Result<Option<RouteMessage>> {
         let mut message = RouteMessage::default();
         message.header.address_family = family(ip);
         message.header.destination_prefix_length = host_prefix(ip);
-        let to = match ip {
-            IpAddr::V4(v4) => RouteAddress::Inet(v4),
-            IpAddr::V6(v6) => RouteAddress::Inet6(v6),
-        };
-        message.attributes.push(RouteAttribute::Destination(to));
+        message.attributes.push(RouteAttribute::Destination(ip.into()));
         match self.ask(NLM_F_ACK, RouteNetlinkMessage::GetRoute(message)) {
-            Ok(answer) => Ok(answer
-                .iter()
-                .any(|m| matches!(m, RouteNetlinkMessage::NewRoute(r) if r.header.kind == RouteType::Local))),
-            Err(error) if NO_ROUTE.contains(&error.kind()) => Ok(false),
+            Ok(answer) => Ok(answer.into_iter().find_map(|message| match message {
+                RouteNetlinkMessage::NewRoute(route) => Some(route),
+                _ => None,
+            })),
+            Err(error) if NO_ROUTE.contains(&error.kind()) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Has what carries the mark `number` go by way of `hop`, and nowhere else: by a rule that leads to the table `number`,
+    /// and a route there. What is there already stays.
+    ///
+    /// # Errors
+    /// What the kernel refuses.
+    pub fn lead(&self, number: u32, hop: IpAddr, interface: u32) -> io::Result<()> {
+        let add = NLM_F_ACK | NLM_F_CREATE;
+        let there = |answer: io::Result<Vec<RouteNetlinkMessage>>| match answer {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            answer => answer.map(drop),
+        };
+        // The rule is first to come and last to go, so that whoever finds none of ours has nothing of ours to remove.
+        there(self.ask(add | NLM_F_EXCL, RouteNetlinkMessage::NewRule(rule(number, hop))))?;
+        // Interfaces take their routes with them; what is marked must not go by the host's other tables then.
+        there(self.ask(add | NLM_F_EXCL, RouteNetlinkMessage::NewRoute(no_way(number, hop))))?;
+        let mut way = route_of(number, hop, WAY_METRIC);
+        way.header.kind = RouteType::Unicast;
+        way.header.flags = RouteFlags::Onlink;
+        way.attributes.extend([RouteAttribute::Gateway(hop.into()), RouteAttribute::Oif(interface)]);
+        self.ask(add | NLM_F_REPLACE, RouteNetlinkMessage::NewRoute(way)).map(drop)
+    }
+
+    /// Removes what [`Netlink::lead`] added, for any hop of the family of `hop`. What is gone already is no error.
+    ///
+    /// # Errors
+    /// What the kernel refuses.
+    pub fn lead_no_more(&self, number: u32, hop: IpAddr) -> io::Result<()> {
+        let gone = |answer: io::Result<Vec<RouteNetlinkMessage>>| match answer {
+            Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::SRCH | Errno::NOENT)) => Ok(()),
+            answer => answer.map(drop),
+        };
+        let way = route_of(number, hop, WAY_METRIC);
+        gone(self.ask(NLM_F_ACK, RouteNetlinkMessage::DelRoute(way)))?;
+        gone(self.ask(NLM_F_ACK, RouteNetlinkMessage::DelRoute(no_way(number, hop))))?;
+        // The kernel does not compare whose a rule is.
+        match self.rules(hop)?.iter().any(|rule| rule.ours && rule.mark == Some(number)) {
+            true => gone(self.ask(NLM_F_ACK, RouteNetlinkMessage::DelRule(rule(number, hop)))),
+            false => Ok(()),
+        }
+    }
+
+    /// The rules of this host by which it looks up routes of the family of `ip`.
+    ///
+    /// # Errors
+    /// What the kernel refuses.
+    pub fn rules(&self, ip: IpAddr) -> io::Result<Vec<Rule>> {
+        let mut message = RuleMessage::default();
+        message.header.family = family(ip);
+        let answer = self.ask(NLM_F_DUMP, RouteNetlinkMessage::GetRule(message))?;
+        let rule = |message: RouteNetlinkMessage| match message {
+            RouteNetlinkMessage::NewRule(rule) => Some(Rule::of(&rule)),
+            _ => None,
+        };
+        Ok(answer.into_iter().filter_map(rule).collect())
     }
 
     /// The interface of that name; `None` when there is none.
@@ -275,6 +394,37 @@ fn host_address(ip: IpAddr, index: u32) -> AddressMessage {
     message
 }
 
+/// The rule by which what bears a mark is looked up in the table of the same number.
+fn rule(number: u32, hop: IpAddr) -> RuleMessage {
+    let mut message = RuleMessage::default();
+    message.header.family = family(hop);
+    message.header.action = RuleAction::ToTable;
+    message.attributes.extend([
+        RuleAttribute::Priority(RULE_PRIORITY),
+        RuleAttribute::FwMark(number),
+        RuleAttribute::FwMask(u32::MAX),
+        RuleAttribute::Table(number),
+        RuleAttribute::Protocol(RouteProtocol::Other(MARK)),
+    ]);
+    message
+}
+
+/// A route to everywhere, in a table of this program's.
+fn route_of(table: u32, hop: IpAddr, metric: u32) -> RouteMessage {
+    let mut message = RouteMessage::default();
+    message.header.address_family = family(hop);
+    message.header.protocol = RouteProtocol::Other(MARK);
+    message.attributes.extend([RouteAttribute::Table(table), RouteAttribute::Priority(metric)]);
+    message
+}
+
+/// The one that counts while the way has none.
+fn no_way(table: u32, hop: IpAddr) -> RouteMessage {
+    let mut message = route_of(table, hop, NO_WAY_METRIC);
+    message.header.kind = RouteType::Unreachable;
+    message
+}
+
 fn family(ip: IpAddr) -> AddressFamily {
     if ip.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
 }
@@ -283,9 +433,13 @@ fn host_prefix(ip: IpAddr) -> u8 {
     if ip.is_ipv4() { 32 } else { 128 }
 }
 
-/// What the kernel notes beside an address as to who added it (`IFA_PROTO`; `ip address` shows `proto 0x53`). Kernels before
-/// 5.18 drop it.
+/// What the kernel notes beside an address, a route or a rule as to who added it (`ip address` shows `proto 0x53`, `ip rule`
+/// and `ip route` show `proto 83`). Kernels before 5.18 drop it of addresses, before 4.17 of rules.
 const MARK: u8 = 0x53;
+/// Behind the rule for this host's own addresses, before those that hosts usually have.
+const RULE_PRIORITY: u32 = 83;
+const WAY_METRIC: u32 = 1;
+const NO_WAY_METRIC: u32 = 2;
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Changes read before they are followed.
 const MOST_AT_ONCE: usize = 1_000;

@@ -5,6 +5,7 @@
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
+use std::ops::Deref;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use tokio::time::Instant;
 use super::stream::Open;
 use super::tls::Handshakes;
 use super::{datagram, echo, stream};
+use crate::addresses::ways::Ways;
 use crate::worker::Clock;
 
 /// How the use of one channel ended.
@@ -27,13 +29,32 @@ pub enum End {
     Reopen(Channel),
 }
 
+/// A probe that is due, and how its packets find their way.
+pub struct Errand<'d> {
+    due: &'d Due,
+    /// What marks them for it, if they do not go as the host's routes say.
+    way: Option<u32>,
+}
+
+impl Deref for Errand<'_> {
+    type Target = Due;
+
+    fn deref(&self) -> &Due {
+        self.due
+    }
+}
+
 /// Runs one probe to its result. A stream comes back when an answer may still be under way on it.
 pub async fn carry_out(
     probe: &mut dyn Probe,
     due: &Due,
-    handshakes: &Handshakes,
+    (handshakes, ways): (&Handshakes, &Ways),
     clock: Clock,
 ) -> (ProbeResult, Option<Open>) {
+    let due = &match due.hop.map(|hop| ways.mark(hop, due.to.ip())).transpose() {
+        Ok(way) => Errand { due, way },
+        Err(why) => return (probe.failed(why), None),
+    };
     let deadline = Instant::now() + Duration::from_micros(due.limit_us);
     let mut channel = probe.channel();
     loop {
@@ -50,10 +71,13 @@ pub async fn carry_out(
     }
 }
 
-/// Has a socket that is about to connect send packets of the monitor's type of service.
-pub fn mark(socket: impl AsFd, due: &Due) -> io::Result<()> {
-    let Some(tos) = due.spec.tos else { return Ok(()) };
+/// Has a socket that is about to connect send packets of the monitor's type of service, and on their way.
+pub fn mark(socket: impl AsFd, due: &Errand<'_>) -> io::Result<()> {
     let socket = SockRef::from(&socket);
+    if let Some(way) = due.way {
+        socket.set_mark(way)?;
+    }
+    let Some(tos) = due.spec.tos else { return Ok(()) };
     match due.to {
         SocketAddr::V4(_) => socket.set_tos_v4(tos.into()),
         SocketAddr::V6(_) => socket.set_tclass_v6(tos.into()),

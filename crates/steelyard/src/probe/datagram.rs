@@ -4,12 +4,11 @@ use std::io;
 use std::net::SocketAddr;
 
 use socket2::{Domain, Socket, Type};
-use steelyard_core::monitor::schedule::Due;
 use steelyard_core::monitor::{Fault, Probe, Stage, Step};
 use tokio::net::UdpSocket;
 use tokio::time::{Instant, timeout_at};
 
-use super::channel::{End, classify, mark};
+use super::channel::{End, Errand, classify, mark};
 use crate::worker::{Clock, leave_from};
 
 /// Uses one socket, if it could be had, to the end.
@@ -31,13 +30,13 @@ pub async fn use_one(
 }
 
 /// A socket that is connected: only the service's answers arrive, and the errors that its host sends.
-pub fn open(due: &Due) -> Result<UdpSocket, Fault> {
+pub fn open(due: &Errand<'_>) -> Result<UdpSocket, Fault> {
     let socket = Socket::new(Domain::for_address(due.to), Type::DGRAM.nonblocking(), None);
     socket.and_then(|socket| connected(socket, due, due.to)).map_err(|error| classify(&error))
 }
 
 /// A socket that sends messages to `to`, from where the probe is to leave.
-pub fn connected(socket: Socket, due: &Due, to: SocketAddr) -> io::Result<UdpSocket> {
+pub fn connected(socket: Socket, due: &Errand<'_>, to: SocketAddr) -> io::Result<UdpSocket> {
     if let Some(from) = due.from {
         leave_from(&socket, from)?;
     }

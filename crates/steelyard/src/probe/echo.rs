@@ -10,14 +10,13 @@ use std::net::SocketAddr;
 use rustix::io::Errno;
 use socket2::{Domain, Protocol, Socket, Type};
 use steelyard_core::monitor::Fault;
-use steelyard_core::monitor::schedule::Due;
 use tokio::net::UdpSocket;
 
-use super::channel::classify;
+use super::channel::{Errand, classify};
 use super::datagram;
 
 /// A socket that is connected: only what the host at that address sends arrives, and the errors on the way there.
-pub fn open(due: &Due) -> Result<UdpSocket, Fault> {
+pub fn open(due: &Errand<'_>) -> Result<UdpSocket, Fault> {
     let (domain, protocol) = match Domain::for_address(due.to) {
         Domain::IPV4 => (Domain::IPV4, Protocol::ICMPV4),
         other => (other, Protocol::ICMPV6),

@@ -29,6 +29,7 @@ use tokio::task::{AbortHandle, JoinHandle, spawn_local};
 use tokio::time::{sleep_until, timeout};
 
 use self::tls::Handshakes;
+use crate::addresses::ways::Ways;
 use crate::dispatcher::Dispatcher;
 use crate::files::Folders;
 use crate::worker::Clock;
@@ -43,9 +44,11 @@ struct Inner {
     schedule: RefCell<Schedule>,
     running: RefCell<BTreeMap<ProbeKey, AbortHandle>>,
     in_flight: Cell<usize>,
+    ended: Cell<bool>,
     /// Most probes at one time.
     room: usize,
     handshakes: Handshakes,
+    ways: Ways,
     clock: Clock,
     /// Something is due earlier than the loop knows, or there is room again.
     changed: Notify,
@@ -117,8 +120,10 @@ impl Prober {
             schedule: RefCell::new(Schedule::new(seed)),
             running: RefCell::default(),
             in_flight: Cell::new(0),
+            ended: Cell::new(false),
             room: room(),
             handshakes: Handshakes::default(),
+            ways: Ways::open(),
             clock,
             changed: Notify::new(),
             on_news: Box::new(on_news),
@@ -144,6 +149,7 @@ impl Prober {
             self.inner.schedule.borrow_mut().reconfigure_some(services, targets, now);
         self.inner.dispatcher.settle(&self.inner.schedule.borrow());
         self.follow(stopped, &transitions);
+        self.inner.ways.keep(|| self.inner.schedule.borrow().next_hops());
         self.inner.changed.notify_one();
     }
 
@@ -153,7 +159,11 @@ impl Prober {
         if !stopped.is_empty() {
             self.inner.dispatcher.settle(&self.inner.schedule.borrow());
         }
+        let any = !stopped.is_empty();
         self.follow(stopped, &transitions);
+        if any {
+            self.inner.ways.keep(|| self.inner.schedule.borrow().next_hops());
+        }
     }
 
     fn follow(&self, stopped: Vec<ProbeKey>, transitions: &[Transition]) {
@@ -163,6 +173,14 @@ impl Prober {
             }
         }
         transitions.iter().for_each(|t| (self.inner.on_news)(News::Transition(t)));
+    }
+
+    /// Probes no longer, for good, and removes the ways that probes went by.
+    pub fn end(&self) {
+        self.inner.ended.set(true);
+        let running = std::mem::take(&mut *self.inner.running.borrow_mut());
+        running.into_values().for_each(|task| task.abort());
+        self.inner.ways.keep(BTreeSet::new);
     }
 
     /// Waits until every monitor has given a first result, or until `at_most` is over.
@@ -215,6 +233,9 @@ impl Prober {
         let inner = &self.inner;
         loop {
             let now = inner.clock.now();
+            if inner.ended.get() {
+                std::future::pending::<()>().await;
+            }
             let room = inner.room.saturating_sub(inner.in_flight.get());
             let due = inner.schedule.borrow_mut().take_due(now, room);
             due.into_iter().for_each(|due| self.begin(due));
@@ -239,10 +260,10 @@ impl Prober {
         let slot = Slot::take(&self.inner);
         let task = spawn_local(async move {
             let _slot = slot;
-            let Inner { clock, handshakes, .. } = &*prober.inner;
+            let Inner { clock, handshakes, ways, .. } = &*prober.inner;
             let clock = *clock;
             let mut probe = due.spec.probe(due.about, clock.now(), due.seed);
-            let (result, open) = channel::carry_out(&mut *probe, &due, handshakes, clock).await;
+            let (result, open) = channel::carry_out(&mut *probe, &due, (handshakes, ways), clock).await;
             prober.finish(&due, result);
             if let Some(open) = open {
                 open.hang_up().await;

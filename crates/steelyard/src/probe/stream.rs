@@ -7,7 +7,7 @@ use std::io;
 use std::time::Duration;
 
 use rustix::net::sockopt;
-use steelyard_core::monitor::schedule::{Closing, Due};
+use steelyard_core::monitor::schedule::Closing;
 use steelyard_core::monitor::tls::Terms;
 use steelyard_core::monitor::{Fault, Probe, Stage, Step};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -15,7 +15,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::client::TlsStream;
 
-use super::channel::{End, classify, mark};
+use super::channel::{End, Errand, classify, mark};
 use super::tls::{Handshakes, alert};
 use crate::worker::{Clock, leave_from};
 
@@ -30,7 +30,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream for S {}
 /// Uses one connection to the end.
 pub async fn use_one(
     probe: &mut dyn Probe,
-    due: &Due,
+    due: &Errand<'_>,
     handshakes: &Handshakes,
     (deadline, clock): (Instant, Clock),
 ) -> (End, Option<Open>) {
@@ -67,13 +67,13 @@ pub async fn use_one(
 async fn secure(
     stream: TcpStream,
     terms: &Terms,
-    due: &Due,
+    due: &Errand<'_>,
     handshakes: &Handshakes,
 ) -> Result<TlsStream<TcpStream>, Fault> {
     handshakes.with(terms, due.to.ip())?.make(stream).await
 }
 
-async fn connect(due: &Due) -> Result<TcpStream, Fault> {
+async fn connect(due: &Errand<'_>) -> Result<TcpStream, Fault> {
     let stream = connect_from(due).await.map_err(|error| classify(&error))?;
     // On one host a connect to a closed port in the ephemeral range can meet itself.
     if stream.local_addr().is_ok_and(|local| local == due.to) {
@@ -82,7 +82,7 @@ async fn connect(due: &Due) -> Result<TcpStream, Fault> {
     Ok(stream)
 }
 
-async fn connect_from(due: &Due) -> io::Result<TcpStream> {
+async fn connect_from(due: &Errand<'_>) -> io::Result<TcpStream> {
     let socket = if due.to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     if let Some(from) = due.from {
         leave_from(&socket, from)?;

@@ -159,6 +159,24 @@ impl Host {
         ]);
     }
 
+    /// What `ip` says there; it must succeed.
+    pub fn administer(&self, arguments: &str) -> String {
+        self.said(&arguments.split_whitespace().collect::<Vec<_>>())
+    }
+
+    /// Lays a cable to another host: an interface of that name on each side, with these addresses.
+    pub fn wire(&self, other: &Host, name: &str, [here, there]: [&str; 2]) {
+        let far = &other.namespace;
+        self.administer(&format!("link add {name} type veth peer name {name} netns {far}"));
+        for (host, addresses) in [(self, here), (other, there)] {
+            host.administer(&format!("link set {name} up"));
+            for address in addresses.split_whitespace() {
+                let nodad = if address.contains(':') { "nodad" } else { "" };
+                host.administer(&format!("address add {address} dev {name} {nodad}"));
+            }
+        }
+    }
+
     fn port(&self) -> String {
         format!("port{}", self.number)
     }

@@ -194,6 +194,9 @@ fn samples(field: &Field) -> Vec<Value> {
 /// A request for each way in which a field could be given: its values, and the types of monitors.
 fn attempts(resource: &str, field: &Field) -> Vec<Value> {
     let of_type = |value: &Value| match resource {
+        "lbmonitor" if field.name == "transparent" => {
+            vec![json!({"destip": "192.0.2.96", field.name: value})]
+        }
         "lbmonitor" => MONITORS.iter().map(|kind| json!({"type": kind, field.name: value})).collect(),
         _ => vec![json!({field.name: value})],
     };

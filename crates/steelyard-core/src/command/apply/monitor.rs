@@ -103,6 +103,9 @@ fn misfit(monitor: &LbMonitor) -> Option<Misfit> {
     if monitor.lrtm == Some(true) && !kind.may_be_measured() {
         return Some(Misfit::NeverMeasured { kind: kind.text() });
     }
+    if monitor.transparent && monitor.dest_ip.is_none() {
+        return Some(Misfit::AddressMissing);
+    }
     if monitor.tos && monitor.tos_id.is_none() {
         return Some(Misfit::TosIdMissing);
     }

@@ -192,7 +192,7 @@ const SERVICE: Sentences = &[
 
 const MONITOR: Sentences = &[
     ("a failed probe takes the service DOWN, as with DOWN", &["action"]),
-    ("probes go to the service itself", &["transparent", "iptunnel"]),
+    ("probes go to the service itself", &["iptunnel"]),
     ("what a profile says of TLS is not looked at", &["sslprofile"]),
     ("no expression is evaluated", &["evalrule"]),
 ];

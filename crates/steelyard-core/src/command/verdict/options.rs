@@ -11,7 +11,8 @@ use crate::command::read::Line;
 use crate::config::attribute::{Effect, Host, Kind, Place, Resource, Row, Value};
 use crate::config::secret::Secret;
 use crate::config::{
-    ANY_PORT, ImportedHash, LbMethod, LbVserver, Member, Modes, MonitorBinding, PolicyBinding, ServiceType,
+    ANY_PORT, ImportedHash, LbMethod, LbVserver, Member, Modes, MonitorBinding, MonitorType, PolicyBinding,
+    ServiceType,
 };
 
 /// What of an applied line is not acted on. The commands of a range differ in names alone: the first stands for all.
@@ -231,6 +232,10 @@ impl Applied<'_> {
             }
             (Object::Service | Object::ServiceGroup, "cip", Value::Flag(true)) => {
                 self.has_no_magic_number().then_some(NO_MAGIC_NUMBER)
+            }
+            (Object::LbMonitor, "transparent", Value::Flag(true)) => {
+                let monitor = self.site.config.lb_monitors.find(self.name())?;
+                (monitor.kind == MonitorType::User).then_some(NO_WAY_OF_A_SCRIPT)
             }
             (Object::LbMonitor, "tos", Value::Flag(true)) => {
                 let given = |row: &Row, value: &Value| row.nitro == "destip" && matches!(value, Value::Ip(_));
@@ -461,6 +466,8 @@ const NO_TLS: &str = "a monitor of this type does not go through TLS here: it is
 const NO_SET: &str =
     "a set of addresses is not carried: connections leave from the SNIP, else from where the host chooses";
 const NOT_RUN: &str = "not run: the monitor is UNKNOWN and does not count, and a service without another one is probed by tcp-default";
+const NO_WAY_OF_A_SCRIPT: &str =
+    "a script goes its own way, not by way of the service: the monitor is UNKNOWN and does not count";
 const NO_ADDRESS_BY_TOS: &str =
     "no service answers a mark from the address that it stands for: with destIP the monitor is UNKNOWN";
 const FOREIGN: &str = "the appliance encrypted it with a key that is not here: until --secrets gives it, the monitor is UNKNOWN";

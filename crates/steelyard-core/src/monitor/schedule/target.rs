@@ -73,6 +73,8 @@ pub struct Due {
     pub about: SocketAddr,
     /// Which address to leave from; `None` leaves it to the kernel.
     pub from: Option<IpAddr>,
+    /// The next hop that it goes by, whatever the host's routes say; `None` goes as they do.
+    pub hop: Option<IpAddr>,
     /// What to ask.
     pub spec: Arc<Spec>,
     /// How long it may take.

@@ -23,6 +23,7 @@ fn monitor(name: &str, timing: Timing) -> Arc<Spec> {
         learns_response_time: true,
         sense: Sense::Direct,
         destination_ip: None,
+        transparent: false,
         destination_port: None,
         tos: None,
         tls: None,

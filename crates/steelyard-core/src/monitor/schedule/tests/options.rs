@@ -235,3 +235,21 @@ fn a_probe_that_takes_longer_than_the_interval_is_never_joined_by_another() {
     schedule.finished(due.key, good(350_000), ended);
     assert_eq!(schedule.next_due(), Some(ended), "at once: it was due long ago");
 }
+
+#[test]
+fn a_transparent_probe_goes_to_its_destination_by_way_of_the_service() {
+    let (s, m) = (service("s"), monitor("m", Timing::default()));
+    let far = Spec { destination_ip: Some([192, 0, 2, 1].into()), ..(*m).clone() };
+    let transparent = Spec { transparent: true, ..far.clone() };
+    assert!(!transparent.asks_the_same(&far), "what is known of one says nothing of the other");
+    let mut schedule = Schedule::new(1);
+    for (spec, hop) in [(far, None), (transparent, Some(s.address().ip()))] {
+        schedule.reconfigure(vec![target(&s, &[&Arc::new(spec)])], at(0));
+        let now = schedule.next_due().unwrap();
+        let due = schedule.take_due(now, 1).remove(0);
+        assert_eq!((due.to, due.hop), ("192.0.2.1:80".parse().unwrap(), hop));
+        assert_eq!(schedule.next_hops(), hop.into_iter().collect());
+    }
+    schedule.reconfigure(vec![target(&s, &[])], at(0));
+    assert_eq!(schedule.next_hops(), BTreeSet::new());
+}
