@@ -194,7 +194,7 @@ impl Site {
             device.administer(&format!("-6 route add {FAR6} via fd88:{n}::2"));
         }
         far.administer(&format!("address add {FAR}/32 dev lo"));
-        far.administer(&format!("-6 address add {FAR6}/128 dev lo"));
+        far.administer(&format!("-6 address add {FAR6}/128 dev lo nodad"));
         [&balancer, &on, &off, &far].into_iter().for_each(|host| host.enter(accept_any_way));
         on.enter(|| forward("1"));
         off.enter(|| forward("0"));

@@ -114,6 +114,7 @@ pub const SPECIAL: &[(&[&str], &str, &str, &str)] = &[
     (&["lbvserver"], "backupvserver", "-backupVServer spare", ""),
     (&["csvserver"], "backupvserver", "-backupVServer other", ""),
     (&["lbmonitor"], "tos", "-tosId 3 -tos YES", "tosid"),
+    (&["lbmonitor"], "transparent", "-destIP 192.0.2.1 -transparent YES", "destip"),
     (&["cspolicy"], "action", "-rule true -action act", "rule"),
     (&["csaction"], "targetlbvserver", "-targetLBVserver spare", ""),
     (&["csaction"], "targetvserver", "-targetVserver spare", ""),
