@@ -222,6 +222,8 @@ mod transparent;
 mod user_monitors;
 #[path = "e2e/users.rs"]
 mod users;
+#[path = "e2e/written.rs"]
+mod written;
 
 #[path = "../../../ci/corpus.rs"]
 mod corpus;

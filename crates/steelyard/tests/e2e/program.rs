@@ -3,12 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read, Write as _};
+use std::io::Write as _;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 
@@ -17,6 +15,7 @@ use crate::client::Client;
 use crate::message::Message;
 use crate::place::Place;
 use crate::service::{TestService, wait_for};
+use crate::written::Written;
 
 /// A running `steelyard run`. It is stopped when it is dropped; if the test failed, what it wrote is printed.
 pub struct Program {
@@ -29,13 +28,6 @@ pub struct Program {
     password: String,
     stdout: Written,
     stderr: Written,
-}
-
-/// What came out of a pipe so far.
-#[derive(Default)]
-struct Written {
-    text: Arc<Mutex<String>>,
-    reader: Option<JoinHandle<()>>,
 }
 
 impl Program {
@@ -377,33 +369,6 @@ impl Drop for Program {
                 self.stdout.text(),
                 self.errors()
             );
-        }
-    }
-}
-
-impl Written {
-    fn of(pipe: Option<impl Read + Send + 'static>) -> Written {
-        let Some(pipe) = pipe else { return Written::default() };
-        let text = Arc::new(Mutex::new(String::new()));
-        let into = Arc::clone(&text);
-        let reader = std::thread::spawn(move || {
-            for line in BufReader::new(pipe).lines().map_while(Result::ok) {
-                let mut into = into.lock().unwrap();
-                into.push_str(&line);
-                into.push('\n');
-            }
-        });
-        Written { text, reader: Some(reader) }
-    }
-
-    fn text(&self) -> String {
-        self.text.lock().unwrap().clone()
-    }
-
-    /// Waits for the end of the pipe.
-    fn finish(&mut self) {
-        if let Some(reader) = self.reader.take() {
-            reader.join().unwrap();
         }
     }
 }
