@@ -309,6 +309,7 @@ impl Session {
 
     fn connecting(&mut self, server: ConnId, now: Time, cx: &mut Context<'_, impl Io>) {
         self.server = Some(server);
+        self.transaction.handed();
         self.waits = false;
         self.patience_us = self.client_us().min(self.transaction.server_patience_us());
         self.touch(now, cx);

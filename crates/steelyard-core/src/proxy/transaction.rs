@@ -97,7 +97,8 @@ pub struct Transaction {
     repeat: Repeat,
     /// It was sent again after a stale connection.
     retried: bool,
-    retries: u32,
+    /// How many connections it was handed to.
+    handed: u32,
     /// When the last byte of the request head was handed to an open socket.
     sent_at: Option<Time>,
     ttfb_us: Option<u64>,
@@ -126,10 +127,7 @@ impl Transaction {
         self.assigned = answer;
         Some(match (&self.assigned, &self.tried[..]) {
             (Some(_), []) => Ok(self.reuse(given)),
-            (Some(_), _) => {
-                self.retries += 1;
-                Ok(Reuse::Fresh)
-            }
+            (Some(_), _) => Ok(Reuse::Fresh),
             (None, []) => Err(Refusal::Unavailable),
             (None, _) => Err(Refusal::BadGateway),
         })
@@ -150,9 +148,14 @@ impl Transaction {
         self.assigned.as_ref().map(Assigned::reason).or(self.tried_for)
     }
 
-    /// How often the request was sent again.
+    /// A connection has it now, open or not: to choose a service is no try yet, for it may still have to wait for one.
+    pub fn handed(&mut self) {
+        self.handed = self.handed.saturating_add(1);
+    }
+
+    /// How often it was tried again.
     pub fn retries(&self) -> u32 {
-        self.retries
+        self.handed.saturating_sub(1)
     }
 
     /// How long its service took to begin the answer, once it has.
@@ -227,7 +230,7 @@ impl Transaction {
         self.tried.clear();
         self.tried_for = None;
         self.retried = false;
-        self.retries = 0;
+        self.handed = 0;
         self.sent_at = None;
         self.ttfb_us = None;
         self.waiting = 0;
@@ -237,16 +240,14 @@ impl Transaction {
     pub fn lost(&mut self, loss: Loss, replayable: bool, given: &Given<'_>) -> Next {
         self.sent_at = None;
         self.waiting = 0;
-        let next = match loss {
+        match loss {
             Loss::Stale if replayable && self.repeat == Repeat::Idempotent && !self.retried => {
                 self.retried = true;
                 Next::Send(Reuse::Fresh)
             }
             Loss::ConnectFailed | Loss::NoLocalPort if replayable => self.elsewhere(loss, given),
             _ => Next::Refuse(loss.refusal()),
-        };
-        self.retries += u32::from(matches!(next, Next::Send(_)));
-        next
+        }
     }
 
     fn elsewhere(&mut self, loss: Loss, given: &Given<'_>) -> Next {

@@ -1,9 +1,10 @@
 //! What the access log is told of each transaction: once, whatever came of it, and what ended it.
 
+use steelyard_core::proxy::io::ConnId;
 use steelyard_core::proxy::limits::Limits;
 use steelyard_core::proxy::record::Cause;
 use steelyard_core::service::State;
-use steelyard_core::time::Time;
+use steelyard_core::time::{SECOND_US, Time};
 
 use crate::world::{Act, Connects, Logged, World, echo, get};
 
@@ -124,10 +125,90 @@ fn a_request_that_is_tried_again_says_so_and_who_had_it_last() {
     assert_eq!((logged.status, logged.cause), (Some(502), Cause::ConnectFailed));
 }
 
+/// Two services of one kind, with this of the second, before an engine that logs; the first is DOWN.
+fn second_alone(kind: &str, settings: &str, second: &str) -> World {
+    let text = format!(
+        "enable ns feature LB SP\n{settings}\nadd lb vserver vs {kind} 127.0.0.1 80 -lbMethod ROUNDROBIN\n\
+         add service s1 127.0.0.1 {kind} 8001\nadd service s2 127.0.0.1 {kind} 8002 {second}\n\
+         bind lb vserver vs s1\nbind lb vserver vs s2\n"
+    );
+    let reading = steelyard_core::command::read(text.as_bytes(), "ns.conf");
+    assert_eq!(reading.refused, []);
+    let world = World::of(&reading.config, Limits { logged_line_bytes: 1_024, ..Limits::default() });
+    world.services[0].set_state(State::Down, Time::ZERO);
+    world
+}
+
+/// A client whose first service has just refused it.
+fn refused_by_the_first(world: &mut World) -> ConnId {
+    let client = world.client();
+    world.data(client, &get("/"));
+    let to = world.io.connecting.front().and_then(|id| world.io.conns[id].to);
+    assert_eq!(to.map(|to| to.port()), Some(8_001));
+    world.connects(Connects::Refuse(8_001));
+    client
+}
+
+/// A service that was chosen is tried when a connection has the request, not while surge protection has it wait for one.
+#[test]
+fn a_wait_for_a_time_to_connect_is_no_retry() {
+    for kind in ["HTTP", "TCP"] {
+        let mut world = second_alone(kind, "set ns spParams -baseThreshold 1 -throttle Aggressive", "-sp ON");
+        for _ in 0..2 {
+            let client = world.client();
+            world.data(client, &get("/"));
+        }
+        world.connects(Connects::Succeed);
+        world.services[0].set_state(State::Up, Time::from_us(world.io.now));
+        let impatient = refused_by_the_first(&mut world);
+        assert_eq!(world.services[1].pace.waiting(), 1, "{kind}");
+        world.reset(impatient);
+        let logged = only(&mut world);
+        assert_eq!((logged.cause, logged.retries), (Cause::ClientReset, 0), "{kind}");
+
+        let patient = refused_by_the_first(&mut world);
+        assert_eq!(world.services[1].pace.waiting(), 1, "{kind}");
+        world.pass(SECOND_US);
+        assert_eq!(world.services[1].pace.waiting(), 0, "{kind}");
+        world.connects(Connects::Succeed);
+        world.reset(patient);
+        let logged = only(&mut world);
+        assert_eq!((logged.cause, logged.retries), (Cause::ClientReset, 1), "{kind}");
+    }
+}
+
+/// Nor while it waits for the permit that an idle connection of another engine has.
+#[test]
+fn a_wait_for_a_permit_to_connect_is_no_retry() {
+    let mut other = second_alone("HTTP", "", "-maxClient 1");
+    let mut world = other.beside(Limits { logged_line_bytes: 1_024, ..Limits::default() });
+    let first = other.client();
+    other.data(first, &get("/"));
+    other.serve();
+    assert_eq!(other.engine.idle_servers(), 1);
+    world.services[0].set_state(State::Up, Time::from_us(world.io.now));
+
+    let impatient = refused_by_the_first(&mut world);
+    assert!(world.services[1].permits.is_wanted());
+    world.reset(impatient);
+    let logged = only(&mut world);
+    assert_eq!((logged.cause, logged.retries), (Cause::ClientReset, 0));
+
+    let patient = refused_by_the_first(&mut world);
+    assert!(world.services[1].permits.is_wanted());
+    let second = std::sync::Arc::clone(&world.services[1]);
+    other.engine.asked_back(&second, &mut other.io);
+    world.deliver();
+    world.serve();
+    assert_eq!(world.statuses(patient), [200]);
+    let logged = only(&mut world);
+    assert_eq!((logged.service.as_deref(), logged.status, logged.retries), (Some("s2"), Some(200), 1));
+}
+
 #[test]
 fn what_the_client_breaks_off_is_its_doing() {
     let half: &[u8] = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhe";
-    type Deed = fn(&mut World, steelyard_core::proxy::io::ConnId);
+    type Deed = fn(&mut World, ConnId);
     let cases: [(&[u8], Deed, Cause, Option<u16>); 6] = [
         (b"GET / HTT", |w, c| w.end(c), Cause::ClientClosed, Some(400)),
         (b"GET / HTT", |w, c| w.reset(c), Cause::ClientReset, None),
@@ -150,7 +231,7 @@ fn what_the_client_breaks_off_is_its_doing() {
 #[test]
 fn what_the_service_breaks_off_is_its_doing() {
     let cut: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nhalf";
-    type Deed = fn(&mut World, steelyard_core::proxy::io::ConnId);
+    type Deed = fn(&mut World, ConnId);
     let cases: [(&[u8], Deed, Cause, u16); 6] = [
         (cut, |w, s| w.end(s), Cause::ServiceClosed, 200),
         (cut, |w, s| w.reset(s), Cause::ServiceReset, 200),

@@ -227,6 +227,7 @@ impl Session {
     /// Sends the beginning of a request, or all that was sent of it before.
     fn send(&mut self, server: ConnId, message: &[u8], now: Time, cx: &mut Context<'_, impl Io>) {
         self.exchange.server = Some(server);
+        self.exchange.transaction.handed();
         self.exchange.body_due = self.body_due(now);
         let Some(name) = self.exchange.transaction.terms().and_then(|terms| terms.client_ip.as_deref())
         else {
