@@ -465,7 +465,7 @@ const NO_MAGIC_NUMBER: &str =
 const NO_TLS: &str = "a monitor of this type does not go through TLS here: it is UNKNOWN and does not count";
 const NO_SET: &str =
     "a set of addresses is not carried: connections leave from the SNIP, else from where the host chooses";
-const NOT_RUN: &str = "not run: the monitor is UNKNOWN and does not count, and a service without another one is probed by tcp-default";
+const NOT_RUN: &str = "not run: the monitor is UNKNOWN and does not count, and a service without another one is probed by tcp-default, or ping-default if TCP does not carry its protocol";
 const NO_WAY_OF_A_SCRIPT: &str =
     "a script goes its own way, not by way of the service: the monitor is UNKNOWN and does not count";
 const NO_ADDRESS_BY_TOS: &str =

@@ -32,10 +32,12 @@ pub(super) fn first(site: &Site) -> Vec<String> {
 pub(super) fn findings(site: &Site) -> BTreeMap<usize, Vec<Finding>> {
     let mut found = Found { site, by_line: BTreeMap::new() };
     for service in site.config.services.iter().filter(|service| service.service_type.is_carried()) {
-        found.without_probe(Object::Service, service.name(), &service.monitors);
+        let default = service.service_type.default_monitor();
+        found.without_probe(Object::Service, service.name(), &service.monitors, default);
     }
     for group in site.config.service_groups.iter().filter(|group| group.service_type.is_carried()) {
-        found.without_probe(Object::ServiceGroup, group.name(), &group.monitors);
+        let default = group.service_type.default_monitor();
+        found.without_probe(Object::ServiceGroup, group.name(), &group.monitors, default);
     }
     for vserver in site.config.lb_vservers.iter().filter(|vserver| vserver.service_type.is_carried()) {
         found.guarded(vserver);
@@ -50,8 +52,8 @@ struct Found<'s> {
 }
 
 impl Found<'_> {
-    /// A service all of whose monitors cannot be run is probed by `tcp-default`.
-    fn without_probe(&mut self, object: Object, name: &str, bindings: &[MonitorBinding]) {
+    /// A service all of whose monitors cannot be run is probed by the `default` one of its type.
+    fn without_probe(&mut self, object: Object, name: &str, bindings: &[MonitorBinding], default: &str) {
         let monitors = &self.site.config.lb_monitors;
         let run =
             |binding: &MonitorBinding| monitors.find(&binding.monitor).is_some_and(|m| m.kind.is_carried());
@@ -62,7 +64,7 @@ impl Found<'_> {
             object,
             name,
             Consequence::Traffic,
-            "none of its monitors can be run: tcp-default probes it in their place",
+            &format!("none of its monitors can be run: {default} probes it in their place"),
         );
     }
 
