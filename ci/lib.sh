@@ -36,3 +36,16 @@ listed() {
 prune() {
     ls -1dt "$1"/*/ 2>/dev/null | tail -n +$(($2 + 1)) | while read -r old; do rm -rf "$old"; done
 }
+
+# Sums cargo's "test result" lines of these logs: passed, failed, skipped.
+results() {
+    awk '
+        /^test result: / {
+            for (i = 1; i < NF; i++) {
+                if ($(i + 1) == "passed;") passed += $i
+                if ($(i + 1) == "failed;") failed += $i
+                if ($(i + 1) == "ignored;") skipped += $i
+            }
+        }
+        END { printf "%d %d %d\n", passed, failed, skipped }' "$@"
+}
