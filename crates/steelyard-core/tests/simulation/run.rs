@@ -229,8 +229,10 @@ impl Simulation {
         net.schedule.after(wait, Event::Arrival);
         let numbers: Vec<usize> = books.plan.vservers.keys().copied().collect();
         let number = net.schedule.random.of(&numbers);
-        let vserver = Named { number, identity: books.plan.vservers[&number].identity };
         let worker = net.schedule.random.below(self.engines.len());
+        // It meets the virtual server that its worker knows, which may be an earlier one of that name, and speaks its protocol.
+        let known = books.adopted[worker].vservers.get(&number).unwrap_or(&books.plan.vservers[&number]);
+        let (vserver, tcp) = (Named { number, identity: known.identity }, known.tcp);
         let nobody = books.has_nobody(vserver, worker);
         let peer = ([127, 0, 0, 9], 999).into();
         let name = format!("v{number}");
@@ -257,7 +259,7 @@ impl Simulation {
             finished: false,
         };
         assert!(self.shared.sockets[worker].insert(id, socket).is_none(), "{id:?} is used twice");
-        if self.shared.books.plan.vservers[&number].tcp {
+        if tcp {
             self.streams.begin(flow, Side::Opener, None, &mut self.shared);
         } else {
             self.clients.add(client, flow, account, &mut self.shared);
