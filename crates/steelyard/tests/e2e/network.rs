@@ -53,10 +53,15 @@ impl Network {
         host
     }
 
-    /// Gives a host its interface.
+    /// Gives a host its interface. One that comes back has its hardware address again, as a card has: whoever believed an
+    /// earlier one would take most of a minute to ask anew.
     pub fn plug(&self, host: &Host) {
         let (name, switch, port) = (host.namespace.as_str(), self.namespace("switch"), host.port());
-        must(&["-n", &switch, "link", "add", &port, "type", "veth", "peer", "name", "eth0", "netns", name]);
+        let mac = format!("02:00:0a:4d:00:{:02x}", host.number);
+        must(&[
+            "-n", &switch, "link", "add", &port, "type", "veth", "peer", "name", "eth0", "address", &mac,
+            "netns", name,
+        ]);
         must(&["-n", &switch, "link", "set", &port, "master", "switch", "up"]);
         must(&["-n", name, "link", "set", "eth0", "up"]);
         must(&["-n", name, "address", "add", &format!("{}/24", host.ip()), "dev", "eth0"]);

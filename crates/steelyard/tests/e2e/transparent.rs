@@ -11,7 +11,7 @@ use crate::installed::program;
 use crate::network::{Host, Inside, Network};
 use crate::place::Place;
 use crate::program::Program;
-use crate::service::TestService;
+use crate::service::{TestService, wait_for};
 
 pub fn trials() -> Vec<Trial> {
     trials![
@@ -78,6 +78,7 @@ fn only_a_device_that_forwards_is_up() {
     host.enter(|| all(&program, "off", "DOWN"));
     site.plug_again();
     site.off.enter(|| forward("1"));
+    wait_for("every way to be there again", || ways(host).is_ok_and(|count| count == 4));
     host.enter(|| {
         all(&program, "off", "UP");
         all(&program, "on", "DOWN");
@@ -245,18 +246,25 @@ fn policies(host: &Host) -> Vec<String> {
     all
 }
 
-/// Rules that this program has added, and that are whole: a way with its metric, and none without.
+/// How many rules this program has added, all of them whole.
 fn added(host: &Host) -> usize {
+    ways(host).unwrap_or_else(|shown| panic!("not whole: {shown}"))
+}
+
+/// Rules that this program has added; what there is, unless each is whole: a way with its metric, and none without.
+fn ways(host: &Host) -> Result<usize, String> {
     let mut rules = 0;
     for family in ["-4", "-6"] {
         let shown = host.administer(&format!("{family} rule show"));
         let ours =
             shown.lines().filter(|line| line.contains("fwmark 0x5359") && line.contains("proto 83")).count();
         let routes = host.administer(&format!("{family} route show table all"));
-        assert_eq!(routes.matches("proto 83").count(), 2 * ours, "{shown}{routes}");
+        if routes.matches("proto 83").count() != 2 * ours {
+            return Err(shown + &routes);
+        }
         rules += ours;
     }
-    rules
+    Ok(rules)
 }
 
 fn forward(yes: &str) {
