@@ -18,8 +18,7 @@ pub(super) fn find(word: &str, candidates: impl Iterator<Item = &'static str>) -
         if candidate.eq_ignore_ascii_case(word) {
             return Match::One(candidate);
         }
-        let begins = candidate.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
-        if begins && !word.is_empty() && !begun.contains(&candidate) {
+        if begins(candidate, word) && !word.is_empty() && !begun.contains(&candidate) {
             begun.push(candidate);
         }
     }
@@ -28,6 +27,11 @@ pub(super) fn find(word: &str, candidates: impl Iterator<Item = &'static str>) -
         [one] => Match::One(one),
         _ => Match::Several(begun),
     }
+}
+
+/// Does a word begin so, in whatever case?
+pub(super) fn begins(full: &str, start: &str) -> bool {
+    full.get(..start.len()).is_some_and(|first| first.eq_ignore_ascii_case(start))
 }
 
 #[cfg(test)]

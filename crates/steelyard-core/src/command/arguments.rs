@@ -44,6 +44,18 @@ impl<'f> Arguments<'f> {
 
     /// Reads the words behind the object. `end` is where to point when something is missing.
     pub(super) fn read(mut self, words: &[Word], end: usize) -> Result<Read, (Refusal, usize)> {
+        self.take(words)?;
+        let command = self.builder.finish().map_err(|refusal| (refusal, end))?;
+        Ok(Read { command, columns: self.columns, size: self.size.map_or(1, |(size, _)| size) })
+    }
+
+    /// Reads words that more may follow, and tells what they give.
+    pub(super) fn begun(mut self, words: &[Word]) -> Result<Builder<'f>, (Refusal, usize)> {
+        self.take(words)?;
+        Ok(self.builder)
+    }
+
+    fn take(&mut self, words: &[Word]) -> Result<(), (Refusal, usize)> {
         let mut rest = words;
         while let Some((word, after)) = rest.split_first() {
             if word.option {
@@ -52,8 +64,7 @@ impl<'f> Arguments<'f> {
                 rest = &rest[self.word(rest)?..];
             }
         }
-        let command = self.builder.finish().map_err(|refusal| (refusal, end))?;
-        Ok(Read { command, columns: self.columns, size: self.size.map_or(1, |(size, _)| size) })
+        Ok(())
     }
 
     /// Gives the first word to the first slot that is free, and tells how many words that took.
@@ -72,8 +83,7 @@ impl<'f> Arguments<'f> {
     /// Gives an option its values, and tells how many words those are.
     fn option(&mut self, name: &Word, after: &[Word]) -> Result<usize, (Refusal, usize)> {
         let given = name.text.trim_start_matches('-');
-        let free = || self.form.slots.iter().map(|slot| slot.row).filter(|row| !self.builder.has(row));
-        let options = || self.form.options.iter().map(|option| option.row).chain(free());
+        let options = || named(self.form, &self.builder);
         let all = || options().map(|row| row.cli).chain([DEVICE_NUMBER]);
         let found = match find(given, all()) {
             Match::One(found) => found,
@@ -95,9 +105,7 @@ impl<'f> Arguments<'f> {
         let count = count + self.flags(row, &after[count..]);
         let values = &after[..count];
         let mut rest = self.give(row, values, name.column)?;
-        let form = self.form;
-        let more =
-            form.options.iter().find(|option| option.row == row).map_or(&[][..], |option| &option.more);
+        let more = self.form.more(row);
         for row in more {
             let [word, ..] = rest else { break };
             rest = self.give(row, rest, word.column)?;
@@ -166,6 +174,15 @@ impl<'f> Arguments<'f> {
         }
         Ok(chosen)
     }
+}
+
+/// What may be named with a hyphen: options, given already or not, and words that are not given yet.
+pub(super) fn named<'a>(
+    form: &'a Form,
+    builder: &'a Builder<'_>,
+) -> impl Iterator<Item = &'static Row> + use<'a> {
+    let free = form.slots.iter().map(|slot| slot.row).filter(|row| !builder.has(row));
+    form.options.iter().map(|option| option.row).chain(free)
 }
 
 /// Written behind many lines by an appliance; means nothing outside it.

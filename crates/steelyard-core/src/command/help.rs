@@ -52,7 +52,7 @@ fn value(row: &Row) -> String {
 }
 
 /// What kind of value stands there, in the words of the command reference.
-fn what(kind: Kind, row: &Row) -> &'static str {
+pub(super) fn what(kind: Kind, row: &Row) -> &'static str {
     match kind {
         Kind::Number { .. } => "positive_integer",
         Kind::Numbers { .. } => "positive_integer",
@@ -77,6 +77,20 @@ fn what(kind: Kind, row: &Row) -> &'static str {
         | Kind::YesNo
         | Kind::OnOff
         | Kind::Bare => "string",
+    }
+}
+
+/// Between what a value of that kind must lie.
+pub(super) fn limits(kind: Kind) -> Option<String> {
+    match kind {
+        Kind::Number { min, max: u32::MAX } => Some(format!("{min} or more")),
+        Kind::Number { min, max } | Kind::Numbers { min, max } => Some(format!("{min} to {max}")),
+        Kind::Port { min } | Kind::PortOrAny { min } => Some(format!("{min} to {}", u16::MAX)),
+        Kind::Span { max, floor_ms: 0, .. } => Some(format!("0 to {max} SEC")),
+        Kind::Span { max, floor_ms, .. } => Some(format!("{floor_ms} MSEC to {max} SEC")),
+        Kind::Text { max } => Some(format!("at most {max} bytes")),
+        Kind::Texts { max } => Some(format!("at most {max} bytes each")),
+        _ => None,
     }
 }
 

@@ -4,12 +4,14 @@
 //! when it gets here, and [`apply()`] is the only code that changes a configuration.
 
 mod abbreviation;
+mod about;
 mod already;
 mod apply;
 mod arguments;
 mod beside;
 mod catalogue;
 mod code;
+mod complete;
 mod described;
 mod form;
 mod guard;
@@ -21,6 +23,7 @@ mod mask;
 mod misfit;
 mod mistake;
 mod nearest;
+mod once;
 mod one_line;
 mod parse;
 mod password;
@@ -46,10 +49,12 @@ mod words;
 
 pub use already::is_there_already;
 pub use apply::{Done, Level, Warning, apply, bind_over, clear};
+pub use complete::{Candidate, Completion, complete};
 pub use described::{DEPENDENCIES, Dependency, Described, described};
 pub use guard::{Guarded, guards};
 pub use help::usage;
 pub use misfit::Misfit;
+pub use once::{FILTERS, GREP, Once, Part, What, once};
 pub use one_line::run_line;
 pub use parse::{Parsed, parse};
 pub use password::{LONGEST_PASSWORD, learn_password};
@@ -402,6 +407,11 @@ impl<'f> Builder<'f> {
     /// `unset` gives its options no values.
     fn is_named_alone(&self, row: &Row) -> bool {
         self.command.verb == Verb::Unset && self.form.slots.iter().all(|slot| slot.row != row)
+    }
+
+    /// What is given so far.
+    fn rows(&self) -> impl Iterator<Item = (&'static Row, &Value)> {
+        self.command.arguments()
     }
 
     fn has(&self, row: &Row) -> bool {

@@ -221,7 +221,7 @@ impl Search {
 }
 
 /// What an argument names, in a command about `object`.
-fn meant(argument: &str, object: Object) -> &'static [Object] {
+pub(super) fn meant(argument: &str, object: Object) -> &'static [Object] {
     match (argument, object) {
         ("serverName", _) | ("name", Object::Server) => &[Object::Server],
         ("serviceName", Object::SslService) => &[Object::Service],
@@ -235,7 +235,7 @@ fn meant(argument: &str, object: Object) -> &'static [Object] {
             &[Object::LbVserver]
         }
         ("backupVServer", _) => &[Object::LbVserver, Object::CsVserver],
-        ("lbprofilename", Object::LbProfile) => &[Object::LbProfile],
+        ("lbprofilename", _) => &[Object::LbProfile],
         ("id", Object::HaPartner) => &[Object::HaPartner],
         ("name", Object::CsVserver) => &[Object::CsVserver],
         (
@@ -256,32 +256,43 @@ fn meant(argument: &str, object: Object) -> &'static [Object] {
     }
 }
 
-/// The names that something has of the kind that an argument takes.
+/// The names that something has of the kind that an argument takes, in order of creation.
 fn names<'c>(config: &'c Config, object: Object, argument: &str) -> Box<dyn Iterator<Item = &'c str> + 'c> {
-    fn of<T: Keyed>(table: &Table<T>) -> Box<dyn Iterator<Item = &str> + '_> {
-        Box::new(table.iter().map(Keyed::name))
+    Box::new(meant(argument, object).iter().flat_map(|object| names_of(config, *object, None)))
+}
+
+/// The names of all objects of a kind in order of creation, or those that begin so, in the order of the alphabet.
+pub(super) fn names_of<'c>(
+    config: &'c Config,
+    object: Object,
+    start: Option<&str>,
+) -> Box<dyn Iterator<Item = &'c str> + 'c> {
+    fn of<'t, T: Keyed>(table: &'t Table<T>, start: Option<&str>) -> Box<dyn Iterator<Item = &'t str> + 't> {
+        match start {
+            None => Box::new(table.iter().map(Keyed::name)),
+            Some(start) => Box::new(table.names_beginning(start)),
+        }
     }
-    let of_one = |object: &Object| match object {
-        Object::Server => of(&config.servers),
-        Object::Service => of(&config.services),
-        Object::ServiceGroup => of(&config.service_groups),
-        Object::LbMonitor => of(&config.lb_monitors),
-        Object::LbVserver => of(&config.lb_vservers),
-        Object::LbGroup => of(&config.lb_groups),
-        Object::NsIp => of(&config.ns_ips),
-        Object::NetProfile => of(&config.net_profiles),
-        Object::SystemUser => of(&config.system_users),
-        Object::SystemGroup => of(&config.system_groups),
-        Object::SystemCmdPolicy => of(&config.system_cmd_policies),
-        Object::CsVserver => of(&config.cs_vservers),
-        Object::CsPolicy => of(&config.cs_policies),
-        Object::CsAction => of(&config.cs_actions),
-        Object::SslCertKey => of(&config.ssl_cert_keys),
-        Object::LbProfile => of(&config.lb_profiles),
-        Object::HaPartner => of(&config.ha_partners),
+    match object {
+        Object::Server => of(&config.servers, start),
+        Object::Service => of(&config.services, start),
+        Object::ServiceGroup => of(&config.service_groups, start),
+        Object::LbMonitor => of(&config.lb_monitors, start),
+        Object::LbVserver => of(&config.lb_vservers, start),
+        Object::LbGroup => of(&config.lb_groups, start),
+        Object::NsIp => of(&config.ns_ips, start),
+        Object::NetProfile => of(&config.net_profiles, start),
+        Object::SystemUser => of(&config.system_users, start),
+        Object::SystemGroup => of(&config.system_groups, start),
+        Object::SystemCmdPolicy => of(&config.system_cmd_policies, start),
+        Object::CsVserver => of(&config.cs_vservers, start),
+        Object::CsPolicy => of(&config.cs_policies, start),
+        Object::CsAction => of(&config.cs_actions, start),
+        Object::SslCertKey => of(&config.ssl_cert_keys, start),
+        Object::LbProfile => of(&config.lb_profiles, start),
+        Object::HaPartner => of(&config.ha_partners, start),
         _ => Box::new(std::iter::empty()),
-    };
-    Box::new(meant(argument, object).iter().flat_map(of_one))
+    }
 }
 
 /// How many names one refusal is compared with.

@@ -4,6 +4,7 @@
 //! configured. The hard question is which words policies judge: those of the command in full, whatever abbreviation was
 //! typed, and never a secret.
 
+use super::abbreviation::begins;
 use super::catalogue::{Entry, Head, head, title};
 use super::keep;
 use super::lex::{self, Word};
@@ -264,10 +265,8 @@ fn action(words: &[Word]) -> Action {
 }
 
 /// The object of an action by any abbreviation of its words, the group `ns` left out or not.
-fn object_of(words: &[Word], used: usize) -> (String, usize) {
-    let begins = |full: &str, word: &str| {
-        !word.is_empty() && full.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
-    };
+pub(super) fn object_of(words: &[Word], used: usize) -> (String, usize) {
+    let begins = |full: &str, word: &str| !word.is_empty() && begins(full, word);
     let word = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
     for object in ACTED_ON {
         let (group, name) = object.split_once(' ').unwrap_or(("", object));

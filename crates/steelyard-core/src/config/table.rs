@@ -112,6 +112,14 @@ impl<T: Keyed> Table<T> {
         self.items.iter().map(|(_, item)| item)
     }
 
+    /// The names that begin so, without regard to case, in the order of the alphabet.
+    pub fn names_beginning<'t>(&'t self, start: &str) -> impl Iterator<Item = &'t str> + use<'t, T> {
+        let start = start.to_ascii_lowercase();
+        let from = self.by_name.range::<String>(start.clone()..);
+        let found = from.take_while(move |(name, _)| name.starts_with(&start));
+        found.filter_map(|(_, number)| self.items.get(number).map(|item| item.name()))
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.items.len()

@@ -4,6 +4,7 @@
 //! abbreviation stands for: every word may be shortened to the beginning of exactly one of those that may stand
 //! there, and the old forms without the group `ns` count only where nothing else fits.
 
+pub(super) mod next;
 mod table;
 
 use super::abbreviation::{Match, find};

@@ -40,6 +40,11 @@ impl Form {
         self.slots.iter().map(|slot| slot.row).chain(options)
     }
 
+    /// The words that may follow the value of an option.
+    pub(super) fn more(&self, option: &Row) -> &[&'static Row] {
+        self.options.iter().find(|known| known.row == option).map_or(&[][..], |known| &known.more)
+    }
+
     /// The row that NITRO calls `name`; a host has three names there, a server two.
     pub(super) fn row_of_nitro(&self, name: &str) -> Option<&'static Row> {
         let of = |name: &str| self.rows().find(|row| row.nitro.eq_ignore_ascii_case(name));

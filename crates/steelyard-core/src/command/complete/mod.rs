@@ -1,0 +1,210 @@
+//! What may stand at a place of a line: what Tab completes and `?` lists at the prompt.
+//!
+//! Owns what a candidate is, how many there are and which of the line's words are understood before it. Which words those
+//! are say the tables by which lines are read: `catalogue` for the first ones, `arguments` for the rest, so that nothing
+//! is offered that would be refused. The hard question is the word under the cursor, which may be inside quotes that are not
+//! closed yet.
+
+mod cursor;
+mod once;
+mod slots;
+mod values;
+
+use std::borrow::Cow;
+
+use super::abbreviation::begins;
+use super::catalogue::{Head, head, next, stored};
+use super::form::form;
+use super::lex::Word;
+use super::parse::understand;
+use super::refusal::Refusal;
+use super::resolve::names_of;
+use super::value::write_text;
+use super::{Object, once::FILTERS, text};
+use crate::config::Config;
+use cursor::Cursor;
+
+/// What may stand at a place of a line.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Completion {
+    /// The byte of the line where the word begins whose place a candidate takes; it ends at the cursor.
+    pub start: usize,
+    /// Words that may stand there, in quotes where they need them.
+    pub candidates: Vec<Candidate>,
+    /// How many more there are.
+    pub more: usize,
+    /// What may stand there in anybody's own words: `<name>`.
+    pub expected: Vec<Candidate>,
+    /// Is the line up to there a whole command?
+    pub is_whole: bool,
+}
+
+/// A word, and what it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Candidate {
+    /// As it is typed.
+    pub word: Cow<'static, str>,
+    /// One line for people; empty where there is no more to say than the word says.
+    pub help: Cow<'static, str>,
+    /// Is the command refused without it?
+    pub required: bool,
+}
+
+/// What may stand at byte `at` of a line: words that go on with the one before `at`, if there is no blank between. Names are
+/// those of objects about which `may` allows the command `show`, given in full.
+///
+/// # Errors
+/// [`Refusal`] of the words before: nothing that follows them could help.
+pub fn complete(
+    line: &str,
+    at: usize,
+    config: &Config,
+    may: &dyn Fn(&str) -> bool,
+) -> Result<Completion, Refusal> {
+    if line.len() > text::LONGEST_COMMAND {
+        return Err(Refusal::LineTooLong { max: text::LONGEST_COMMAND });
+    }
+    let at = line.floor_char_boundary(at);
+    let nothing = Completion { start: at, ..Completion::default() };
+    let Some(Cursor { words, start, begun, quoted }) = cursor::at(&line[..at]) else { return Ok(nothing) };
+    let mut search = Search {
+        config,
+        may,
+        is_open: begun.is_empty() && !quoted,
+        begun,
+        quoted,
+        found: Completion { start, ..nothing },
+    };
+    match words.iter().rposition(|word| word.text == "|") {
+        Some(pipe) if pipe > 0 => search.filters(&words[pipe + 1..]),
+        _ => search.line(&words)?,
+    }
+    Ok(search.found)
+}
+
+/// A completion in the making.
+struct Search<'a> {
+    config: &'a Config,
+    may: &'a dyn Fn(&str) -> bool,
+    /// What is there of the word, without its quotes.
+    begun: String,
+    quoted: bool,
+    /// Is nothing there of it?
+    is_open: bool,
+    found: Completion,
+}
+
+impl Search<'_> {
+    /// What may follow these words.
+    fn line(&mut self, words: &[Word]) -> Result<(), Refusal> {
+        self.found.is_whole = self.is_open && !words.is_empty() && understand(words).is_ok();
+        if let Some(next) = next::next(words, &self.begun)? {
+            next.words.iter().for_each(|about| self.word(about.word, about.help, Need::Not));
+            self.found.candidates.sort_by_cached_key(|candidate| candidate.word.to_ascii_lowercase());
+            self.found.is_whole &= next.may_end;
+            return Ok(());
+        }
+        match head(words, 0).map_err(|(refusal, _)| refusal)? {
+            Head::Command { verb, object, used, .. } => {
+                let Some(form) = form(verb, object) else {
+                    return understand(words).map(drop).map_err(|(refusal, _)| refusal);
+                };
+                let refused = self.arguments((verb, object), &form, &words[used..]);
+                // What cannot be read of an object that nothing acts on is kept as it stands.
+                if stored(words).is_none() { refused } else { Ok(()) }
+            }
+            Head::Kept(_) if self.once(words) => Ok(()),
+            Head::Kept(_) => {
+                self.own_words("arguments", "What an appliance takes there; kept as it stands.", Need::Not);
+                Ok(())
+            }
+        }
+    }
+
+    /// What may follow a `|`.
+    fn filters(&mut self, words: &[Word]) {
+        match words {
+            [] => FILTERS.iter().for_each(|(word, help)| self.word(word, help, Need::Not)),
+            [verb, given @ ..] if verb.text.eq_ignore_ascii_case("grep") => {
+                let is_given = |option: &str| given.iter().any(|word| word.text == option);
+                match given.iter().any(|word| !word.option) {
+                    true => self.pipe(),
+                    false => {
+                        let free = super::once::GREP.iter().filter(|(option, _)| !is_given(option));
+                        free.for_each(|(option, help)| self.word(option, help, Need::Not));
+                        self.own_words("pattern", "A regular expression.", Need::Must);
+                    }
+                }
+            }
+            [verb] if verb.text.eq_ignore_ascii_case("more") => self.pipe(),
+            _ => {}
+        }
+    }
+
+    fn pipe(&mut self) {
+        self.found.is_whole = self.is_open;
+        self.word("|", "Leads what is printed through another filter.", Need::Not);
+    }
+
+    /// Offers a word that is known.
+    fn word(&mut self, word: &'static str, help: &'static str, need: Need) {
+        if begins(word, &self.begun) && !(self.quoted && word.starts_with('-')) {
+            self.add(Candidate {
+                word: Cow::Borrowed(word),
+                help: Cow::Borrowed(help),
+                required: need == Need::Must,
+            });
+        }
+    }
+
+    /// Offers the names of the objects of a kind that begin so, but for those given already.
+    fn names(&mut self, object: Object, given: &[&str], need: Need) {
+        let begun = self.begun.clone();
+        for name in names_of(self.config, object, Some(&begun)) {
+            let is_given = given.iter().any(|given| given.eq_ignore_ascii_case(name));
+            // What cannot be typed can be completed neither, and must not reach a terminal.
+            if is_given || name.chars().any(char::is_control) {
+                continue;
+            }
+            if !(self.may)(&format!("show {} {name}", object.text())) {
+                continue;
+            }
+            let mut word = String::new();
+            write_text(name, &mut word);
+            if self.quoted && !word.starts_with('"') {
+                word = format!("\"{word}\"");
+            }
+            self.add(Candidate {
+                word: Cow::Owned(word),
+                help: Cow::Borrowed(object.text()),
+                required: need == Need::Must,
+            });
+        }
+    }
+
+    /// Says that any word may stand there.
+    fn own_words(&mut self, name: &str, help: impl Into<Cow<'static, str>>, need: Need) {
+        let word = Cow::Owned(format!("<{name}>"));
+        let expected = Candidate { word, help: help.into(), required: need == Need::Must };
+        self.found.expected.push(expected);
+    }
+
+    fn add(&mut self, candidate: Candidate) {
+        let found = &mut self.found;
+        match found.candidates.len() < MOST {
+            true if found.candidates.iter().any(|known| known.word == candidate.word) => {}
+            true => found.candidates.push(candidate),
+            false => found.more += 1,
+        }
+    }
+}
+
+/// Must a word be there?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    Must,
+    Not,
+}
+
+/// Most candidates of a word; more are only counted.
+const MOST: usize = 500;

@@ -1,0 +1,139 @@
+//! Commands of the prompt that configure nothing: what they are called and what they take, for help and completion.
+//!
+//! Carried out they are elsewhere, by the session or by what serves the configuration. Of the appliance's many, those stand
+//! here that something here carries out.
+
+/// A command that does something once, or belongs to the session.
+#[derive(Clone, Copy, Debug)]
+pub struct Once {
+    /// `save`
+    pub verb: &'static str,
+    /// `ns config`; empty where the verb says it all.
+    pub object: &'static str,
+    /// In order; options in any.
+    pub parts: &'static [Part],
+    /// One line for people.
+    pub help: &'static str,
+    /// Does an appliance not have it?
+    pub beyond: bool,
+}
+
+/// What such a command takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// `level`; with a hyphen if it is an option.
+    pub name: &'static str,
+    /// What stands there, or behind the option.
+    pub what: What,
+    /// Must it be there?
+    pub required: bool,
+    /// One line for people.
+    pub help: &'static str,
+}
+
+/// What stands in the place of a part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    /// Nothing: the option says all.
+    Nothing,
+    /// Any word.
+    Text,
+    /// One of these.
+    Words(&'static [&'static str]),
+    /// The name of a load balancing virtual server.
+    Vserver,
+    /// The beginning of a command, a group or an object.
+    Command,
+}
+
+/// Every one, in the order of the alphabet.
+pub fn once() -> impl Iterator<Item = &'static Once> {
+    ALL.iter()
+}
+
+/// What the printed lines of an answer are led through: `show ... | grep x`.
+pub const FILTERS: [(&str, &str); 2] =
+    [("grep", "Prints the lines in which a pattern is found."), ("more", "Prints all lines.")];
+
+/// What `grep` takes before its pattern.
+pub const GREP: [(&str, &str); 2] = [("-i", "In any case."), ("-v", "The other lines.")];
+
+const fn of(verb: &'static str, object: &'static str, parts: &'static [Part], help: &'static str) -> Once {
+    Once { verb, object, parts, help, beyond: false }
+}
+
+const fn required(name: &'static str, what: What, help: &'static str) -> Part {
+    Part { name, what, required: true, help }
+}
+
+const fn optional(name: &'static str, what: What, help: &'static str) -> Part {
+    Part { name, what, required: false, help }
+}
+
+const ALL: &[Once] = &[
+    of(
+        "batch",
+        "",
+        &[
+            required("-fileName", What::Text, "File of commands, one a line."),
+            optional("-outfile", What::Text, "File for what they print."),
+            optional("-ntimes", What::Text, "How often; 1 by default."),
+        ],
+        "Carries out the commands of a file.",
+    ),
+    of(
+        "clear",
+        "ns config",
+        &[
+            optional("-force", What::Nothing, "It is meant; nobody is asked."),
+            required("level", What::Words(&["basic", "extended", "full"]), "How much of it."),
+        ],
+        "Removes what is configured.",
+    ),
+    of(
+        "clear",
+        "lb persistentSessions",
+        &[optional("vServer", What::Vserver, "Of this virtual server alone.")],
+        "Ends persistence sessions.",
+    ),
+    of(
+        "diff",
+        "ns config",
+        &[
+            optional("config1", What::Text, "A file, or the saved configuration."),
+            optional("config2", What::Text, "Another, or the running configuration."),
+        ],
+        "Shows how two configurations differ.",
+    ),
+    of("exit", "", &[], "Leaves the prompt."),
+    of(
+        "help",
+        "",
+        &[optional("command", What::Command, "A command, an object or a group; -all: every command.")],
+        "Shows what commands there are, and what they take.",
+    ),
+    of(
+        "kill",
+        "system session",
+        &[
+            optional("sid", What::Text, "Number of the session."),
+            optional("-all", What::Nothing, "All but this one."),
+        ],
+        "Ends sessions of users.",
+    ),
+    of(
+        "man",
+        "",
+        &[optional("command", What::Command, "A command.")],
+        "Shows everything about a command, page by page on a terminal.",
+    ),
+    of("quit", "", &[], "Leaves the prompt."),
+    of("save", "ns config", &[], "Saves the running configuration."),
+    of(
+        "source",
+        "",
+        &[required("fileName", What::Text, "File of commands, one a line.")],
+        "Carries out the commands of a file.",
+    ),
+    of("whoami", "", &[], "Shows who gives the commands."),
+];
