@@ -87,6 +87,8 @@ mod choosing;
 mod client;
 #[path = "e2e/clock.rs"]
 mod clock;
+#[path = "e2e/completing.rs"]
+mod completing;
 #[path = "e2e/conformance.rs"]
 mod conformance;
 #[path = "e2e/dispatcher.rs"]
@@ -247,6 +249,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(kept::trials());
     trials.extend(captures::trials());
     trials.extend(lab::trials());
+    trials.extend(completing::trials());
     trials.extend(conformance::trials());
     trials.extend(relaying::trials());
     trials.extend(told::trials());

@@ -8,6 +8,7 @@
 mod beyond;
 mod body;
 mod change;
+mod completing;
 mod config;
 mod documented;
 mod filter;

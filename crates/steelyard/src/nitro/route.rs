@@ -11,7 +11,7 @@ use super::origin::foreign;
 use super::query::{Query, decode_id};
 use super::reply::Reply;
 use super::resource::{Resource, Wanted};
-use super::{Door, beyond, config, schema, session, show, stat, typed};
+use super::{Door, beyond, completing, config, schema, session, show, stat, typed};
 use crate::auth::Source;
 use crate::explain;
 use crate::metrics;
@@ -45,7 +45,12 @@ async fn answered(head: &Parts, body: &mut Body, door: &Door, source: Source) ->
             let sent = Sent::read(&body.whole().await?)?;
             Ok(typed::answer(&sent, &who, door).await)
         }
-        (_, ["steelyard", "v1", "command"]) => Err(Reply::wrong_verb("POST")),
+        (&Method::POST, ["steelyard", "v1", "complete"]) => {
+            let who = session::identity(head, None, state, source).await?;
+            let sent = Sent::read(&body.whole().await?)?;
+            Ok(completing::answer(&sent, &who, door))
+        }
+        (_, ["steelyard", "v1", "command" | "complete"]) => Err(Reply::wrong_verb("POST")),
         (_, ["metrics"] | ["steelyard", "v1", "explain", _]) => Err(Reply::wrong_verb("GET")),
         (&Method::POST, ["nitro", "v1", "config", "login"]) => {
             Ok(session::log_in(&Sent::read(&body.small().await?)?, state, source).await)

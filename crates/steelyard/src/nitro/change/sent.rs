@@ -86,6 +86,15 @@ impl Sent {
         }
     }
 
+    /// The same of a whole number, which may be left out.
+    ///
+    /// # Errors
+    /// It is something else.
+    pub fn number(&self, key: &str) -> Result<Option<u64>, Reply> {
+        let wrong = || bad(1234, &format!("Invalid JSON data type [{key}]"));
+        self.all.get(key).map(|value| value.as_u64().ok_or_else(wrong)).transpose()
+    }
+
     /// A body with one object.
     pub fn of(resource: &str, object: Value) -> Sent {
         Sent { all: Map::from_iter([(resource.to_owned(), object)]), given: true }
