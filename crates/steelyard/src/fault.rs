@@ -106,8 +106,6 @@ pub enum Fault {
         /// Why not.
         why: String,
     },
-    /// The prompt was given nothing to do.
-    NoCommand,
     /// The URL is not one that can be asked.
     Url {
         /// As given.
@@ -144,7 +142,6 @@ impl Fault {
             | Fault::ManagementBeyondLoopback(_)
             | Fault::ScriptUser { .. }
             | Fault::NothingToExpose(_)
-            | Fault::NoCommand
             | Fault::Url { .. } => 2,
             _ => 1,
         }
@@ -196,7 +193,6 @@ impl fmt::Display for Fault {
             Fault::NoAnswer { url, why } => {
                 write!(f, "{url}: {why}; is 'steelyard run' running there? --nitro URL or --data DIRECTORY asks elsewhere")
             }
-            Fault::NoCommand => f.write_str("cli: no command; give one ('steelyard cli show service'), or a file of them on standard input"),
             Fault::Url { url, why } => write!(f, "--nitro {url}: {why}; give http://ADDRESS:PORT, or --data DIRECTORY"),
             Fault::Answer { message, url } => write!(f, "{message} (asked {url})"),
         }

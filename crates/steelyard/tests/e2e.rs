@@ -31,6 +31,7 @@
 //! - [`network`]: hosts in network namespaces on one wire, for what loopback cannot show; a test runs any of the above
 //!   inside one.
 //! - [`explain`]: recorded decisions, each read once more by the documented rule.
+//! - [`terminal`]: the program on a terminal: keys, the screen ([`screen`]), its width, hanging up.
 //! - [`processes`]: the host's processes, as /proc has them.
 //! - [`program`]: start with services or with a whole ns.conf, lines that it prints, memory, signals, its end; or run any
 //!   command line to its end. [`asked`]: what NITRO tells nsroot. When a test fails, what the program wrote is printed.
@@ -189,6 +190,8 @@ mod reloading;
 mod saving;
 #[path = "e2e/schema.rs"]
 mod schema;
+#[path = "e2e/screen.rs"]
+mod screen;
 #[path = "e2e/scripted.rs"]
 mod scripted;
 #[path = "e2e/secrets.rs"]
@@ -214,6 +217,10 @@ mod switching;
 #[path = "e2e/tcp.rs"]
 mod tcp;
 
+#[path = "e2e/terminal.rs"]
+mod terminal;
+#[path = "e2e/terminal_keys.rs"]
+mod terminal_keys;
 #[path = "e2e/tls_service.rs"]
 mod tls_service;
 #[path = "e2e/told.rs"]
@@ -259,6 +266,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(ports::trials());
     trials.extend(prompt::trials());
     trials.extend(prompt_commands::trials());
+    trials.extend(terminal_keys::trials());
     trials.extend(failing::trials());
     trials.extend(accounting::trials());
     trials.extend(limits::trials());

@@ -10,8 +10,8 @@ use std::io::{BufRead, BufReader, Write};
 use steelyard_core::command::lex::Word;
 use steelyard_core::command::{Action, Refusal};
 
-use super::error;
 use super::line::{self, Answer, Asked, Said};
+use super::{LONGEST, error};
 use crate::door::Door;
 use crate::fault::reason;
 
@@ -45,7 +45,7 @@ impl<R: BufRead> Input<R> {
             any = true;
             let end = piece.iter().position(|byte| *byte == b'\n');
             let own = &piece[..end.unwrap_or(piece.len())];
-            line.extend_from_slice(&own[..own.len().min(HELD.saturating_sub(line.len()))]);
+            line.extend_from_slice(&own[..own.len().min(LONGEST.saturating_sub(line.len()))]);
             let used = end.map_or(piece.len(), |end| end + 1);
             self.0.consume(used);
             if end.is_some() {
@@ -69,6 +69,11 @@ impl<'d> Session<'d> {
         self.failed
     }
 
+    /// Was it told to end?
+    pub fn has_left(&self) -> bool {
+        self.left
+    }
+
     /// Carries out every line and prints what comes of each.
     ///
     /// # Errors
@@ -80,23 +85,31 @@ impl<'d> Session<'d> {
                 Ok(None) => return Ok(()),
                 Err(wrong) => return self.tell(Said::error(format!("I/O error [{}]", reason(&wrong))), out),
             };
-            let result = match String::from_utf8(line) {
-                Ok(line) => self.line(&line, out),
+            match String::from_utf8(line) {
+                Ok(line) => self.told(&line, out)?,
                 Err(wrong) => {
                     let at = wrong.utf8_error().valid_up_to();
                     let byte = wrong.as_bytes().get(at).copied().unwrap_or_default();
-                    Err(Refusal::NotText { byte }.into())
+                    self.tell(Refusal::NotText { byte }.into(), out)?;
                 }
-            };
-            match result {
-                // A reader that has enough closes the pipe: nobody reads the rest, which is carried out all the same.
-                Ok(answer) => drop(out.write_all(answer.map_or(String::new(), |a| a.printed()).as_bytes())),
-                Err(said) => self.tell(said, out)?,
             }
             if self.left {
                 return Ok(());
             }
         }
+    }
+
+    /// Carries one line out and prints what comes of it.
+    ///
+    /// # Errors
+    /// The program is not reached.
+    pub fn told(&mut self, line: &str, out: &mut dyn Write) -> Result<(), Said> {
+        match self.line(line, out) {
+            // A reader that has enough closes the pipe: nobody reads the rest, which is carried out all the same.
+            Ok(answer) => drop(out.write_all(answer.map_or(String::new(), |a| a.printed()).as_bytes())),
+            Err(said) => self.tell(said, out)?,
+        }
+        Ok(())
     }
 
     /// Carries one line out; files that it has read print what comes of their lines at once. No answer where there is no
@@ -216,5 +229,3 @@ fn unusable(path: &str, wrong: &std::io::Error) -> Said {
 const BATCH: [&str; 3] = ["-fileName", "-outfile", "-ntimes"];
 /// Files that read each other.
 const DEEPEST: usize = 8;
-/// More of a line than a command may have.
-const HELD: usize = 64 * 1024 + 2;

@@ -1,13 +1,17 @@
-//! `steelyard cli`: NetScaler's prompt, for the running program: one command, or a batch from standard input.
+//! `steelyard cli`: NetScaler's prompt, for the running program: on a terminal, for one command, or for a batch from standard
+//! input.
 //!
 //! A client like any other: it asks by the owner's socket and lays the answer out as the appliance does. What a line means
 //! the core says, with the abbreviations that hands know; the program carries it out. How objects look is `layout`'s
-//! business, what becomes of a line `line`'s, and that of many `batch`'s.
+//! business, what becomes of a line `line`'s, that of many `batch`'s, and how they are typed `prompt`'s.
 
 mod batch;
+mod completing;
+mod editor;
 mod filter;
 mod layout;
 mod line;
+mod prompt;
 mod show;
 
 use std::io::{IsTerminal, Write};
@@ -27,25 +31,26 @@ pub struct CliArgs {
     /// Data directory of the running program: its owner asks the socket nitro.sock there.
     #[arg(long, value_name = "DIRECTORY", default_value = DATA)]
     data: PathBuf,
-    /// A command, abbreviated as at the prompt; 'help' lists them. Without one, standard input has one a line: blank lines
-    /// and lines that begin with # are passed over, and a refused command does not stop the rest.
-    #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
+    /// A command, abbreviated as at the prompt; 'help' lists them. Without one there is the prompt on a terminal, and else
+    /// standard input has one a line: blank lines and lines that begin with # are passed over, and a refused command does
+    /// not stop the rest.
+    #[arg(value_name = "COMMAND", trailing_var_arg = true)]
     command: Vec<String>,
 }
 
 /// Carries out one command, or all of standard input, and prints what the appliance would.
 ///
 /// # Errors
-/// Nothing answers at the socket, or there is no command.
+/// Nothing answers at the socket, or the terminal cannot be used.
 pub fn run(args: &CliArgs) -> Result<ExitCode, Fault> {
     let door = Door::socket(&args.data);
     let failed = |failed: bool| if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     if args.command.is_empty() {
         let stdin = std::io::stdin();
-        if stdin.is_terminal() {
-            return Err(Fault::NoCommand);
-        }
         let stdout = std::io::stdout();
+        if stdin.is_terminal() && stdout.is_terminal() {
+            return prompt::run(&door);
+        }
         let mut session = Session::new(&door);
         let outcome = session.batch(&mut Input::new(stdin.lock()), &mut stdout.lock());
         return match outcome {
@@ -99,6 +104,9 @@ impl Answer {
         format!("{}{} Done\n", self.text, warnings.collect::<String>())
     }
 }
+
+/// More of a line than a command may have, in bytes.
+const LONGEST: usize = 64 * 1024 + 2;
 
 #[cfg(test)]
 mod tests {
