@@ -208,6 +208,8 @@ mod shortage;
 mod shown;
 #[path = "e2e/shown_fields.rs"]
 mod shown_fields;
+#[path = "e2e/stat_at_the_prompt.rs"]
+mod stat_at_the_prompt;
 #[path = "e2e/states.rs"]
 mod states;
 #[path = "e2e/stopping.rs"]
@@ -275,6 +277,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(k_cases::trials());
     trials.extend(in_use::trials());
     trials.extend(exposure::trials());
+    trials.extend(stat_at_the_prompt::trials());
     trials.extend(states::trials());
     trials.extend(selection::trials());
     trials.extend(bulk::trials());

@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 
+use super::counted::{OF_THE_APPLIANCE, form_of};
 use super::form::{Form, form};
 use super::{Object, Verb};
 use crate::config::attribute::{Kind, Row, Words};
@@ -13,8 +14,17 @@ use crate::config::attribute::{Kind, Row, Words};
 /// `Usage: add server <name>@ ...`, then under `where:` the words of every choice that is too long for the synopsis, then a
 /// sentence for each argument; `None` when the verb does not go with the object.
 pub fn usage(verb: Verb, object: Object) -> Option<String> {
-    let form = form(verb, object)?;
-    let mut text = format!("Usage: {} {}", verb.text(), object.text());
+    Some(described(verb, object.text(), &form(verb, object)?))
+}
+
+/// The same of a `stat` of what nothing configures.
+pub(super) fn usage_of_counted(object: &str) -> Option<String> {
+    let known = OF_THE_APPLIANCE.iter().find(|known| known.eq_ignore_ascii_case(object))?;
+    Some(described(Verb::Stat, known, &form_of(known)?))
+}
+
+fn described(verb: Verb, object: &str, form: &Form) -> String {
+    let mut text = format!("Usage: {} {object}", verb.text());
     for slot in &form.slots {
         let word = format!("<{}>{}{}", slot.row.cli, range(slot.row), several(slot.row));
         text.push_str(&if slot.required { format!(" {word}") } else { format!(" [{word}]") });
@@ -28,11 +38,11 @@ pub fn usage(verb: Verb, object: Object) -> Option<String> {
         let _ = write!(text, " [{word}]");
     }
     text.push('\n');
-    choices(&form, &mut text);
+    choices(form, &mut text);
     for row in form.rows() {
         let _ = writeln!(text, "  {}: {}", row.cli, row.help);
     }
-    Some(text)
+    text
 }
 
 fn write_more(row: &Row, out: &mut String) {

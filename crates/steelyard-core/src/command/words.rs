@@ -85,6 +85,10 @@ pub(super) static COUNTED: [Row; 5] = [
     ),
 ];
 
+/// Which processor or interface `stat` is about.
+pub(super) static ONE_OF_THEM: Row =
+    Row::new(Place::Key, "id", "id", Kind::Text { max: 127 }, "The one to show; all without it.");
+
 /// By what `stat` sorts.
 pub(super) static SORT_BY: Row =
     Row::new(Place::Option, "sortBy", "sortby", one_of(&["Hits"]), "What decides which comes first.");

@@ -11,6 +11,8 @@ use steelyard_core::command::lex::Word;
 use steelyard_core::command::{Action, Refusal};
 
 use super::line::{self, Answer, Asked, Said};
+use super::screen::Screen;
+use super::stat::STEP;
 use super::{LONGEST, error};
 use crate::door::Door;
 use crate::fault::reason;
@@ -22,6 +24,8 @@ pub struct Session<'d> {
     depth: usize,
     failed: bool,
     left: bool,
+    /// What is printed goes into a file.
+    into_file: bool,
 }
 
 /// Where lines come from.
@@ -61,7 +65,7 @@ impl<R: BufRead> Input<R> {
 impl<'d> Session<'d> {
     /// Nothing carried out yet.
     pub fn new(door: &'d Door) -> Session<'d> {
-        Session { door, depth: 0, failed: false, left: false }
+        Session { door, depth: 0, failed: false, left: false, into_file: false }
     }
 
     /// Was any command refused?
@@ -125,6 +129,17 @@ impl<'d> Session<'d> {
                 Ok(None)
             }
             Asked::Answer(answer) => Ok(Some(answer)),
+            Asked::Count(mut pages, filter) => loop {
+                let page = filter.of(&pages.next(self.door, self.screen())?);
+                if !pages.has_more() {
+                    return Ok(Some(page.into()));
+                }
+                // A reader that has enough closes the pipe: nobody is left to count for.
+                if out.write_all(page.as_bytes()).and_then(|()| out.flush()).is_err() {
+                    return Ok(None);
+                }
+                std::thread::sleep(STEP);
+            },
             Asked::Read(action) => {
                 let order = Order::of(&action)?;
                 let mut to = match &order.to {
@@ -136,13 +151,23 @@ impl<'d> Session<'d> {
                 };
                 for _ in 0..order.times {
                     match &mut to {
-                        Some(file) => self.read(&order.from, file)?,
+                        Some(file) => {
+                            let before = std::mem::replace(&mut self.into_file, true);
+                            let result = self.read(&order.from, file);
+                            self.into_file = before;
+                            result?;
+                        }
                         None => self.read(&order.from, out)?,
                     }
                 }
                 Ok(Some(Answer::default()))
             }
         }
+    }
+
+    /// How wide what is printed may be.
+    fn screen(&self) -> Screen {
+        if self.into_file { Screen::UNKNOWN } else { Screen::of_output() }
     }
 
     fn read(&mut self, path: &str, out: &mut dyn Write) -> Result<(), Said> {

@@ -7,6 +7,7 @@ use steelyard_core::config::Config;
 
 use super::filter::Filter;
 use super::show;
+use super::stat::Pages;
 use crate::door::Door;
 use crate::fault::Fault;
 
@@ -62,6 +63,8 @@ pub enum Asked {
     Leave,
     /// To read commands from a file of this machine.
     Read(Action),
+    /// To show counters, once or several times, as far as the filter leaves them.
+    Count(Pages, Filter),
     /// Something to be answered.
     Answer(Answer),
 }
@@ -77,6 +80,15 @@ pub fn carry_out(line: &str, door: &Door) -> Result<Asked, Said> {
                 [command] => show::show(command, door)?.into(),
                 _ => return Err(Said::error(show::NOT_SHOWN)),
             },
+            Meaning::Command(parsed) if parsed.verb() == Verb::Stat => {
+                return match parsed.commands() {
+                    [command] => Ok(Asked::Count(Pages::of_command(command)?, filter)),
+                    _ => Err(Said::error(show::NOT_SHOWN)),
+                };
+            }
+            Meaning::Action(action @ Action { verb: "stat", .. }) => {
+                return Ok(Asked::Count(Pages::of_action(action)?, filter));
+            }
             Meaning::Action(Action { verb: "quit" | "exit", .. }) => return Ok(Asked::Leave),
             Meaning::Action(action @ Action { verb: "source" | "batch", .. }) => {
                 return Ok(Asked::Read(action.clone()));

@@ -12,7 +12,9 @@ mod filter;
 mod layout;
 mod line;
 mod prompt;
+mod screen;
 mod show;
+mod stat;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;

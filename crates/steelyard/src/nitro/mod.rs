@@ -5,12 +5,12 @@
 //! a foreign web page had a browser make is refused. By the socket in the data directory its owner comes in without a
 //! password.
 
-mod beyond;
+pub mod beyond;
 mod body;
 mod change;
 mod completing;
 mod config;
-mod documented;
+pub mod documented;
 mod filter;
 pub mod host;
 pub mod opening;
@@ -19,7 +19,7 @@ pub mod pair;
 pub mod query;
 pub mod rates;
 mod reply;
-mod resource;
+pub mod resource;
 mod room;
 mod route;
 mod row;
@@ -27,12 +27,12 @@ mod schema;
 mod session;
 mod show;
 mod since;
-mod stat;
+pub mod stat;
 mod taking;
 pub mod tls;
 pub mod totals;
 mod typed;
-mod zero;
+pub mod zero;
 
 use std::convert::Infallible;
 use std::rc::Rc;

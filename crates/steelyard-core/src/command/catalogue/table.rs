@@ -286,6 +286,7 @@ pub(super) const TABLE: &[Row] = &[
     Row::stored("filter", EXPOSURE, Rank::Bindings, "global"),
     Row::stored("pq", TRAFFIC, Rank::OtherVservers, "binding policy"),
     Row::stored("protocol", TRAFFIC, Rank::OtherVservers, "httpBand"),
+    Row::shown("protocol", "http ip tcp udp"),
     Row::stored("responder", TRAFFIC, Rank::OtherVservers, "action htmlpage param policy policylabel"),
     Row::stored("responder", EXPOSURE, Rank::Bindings, "global"),
     Row::stored("rewrite", TRAFFIC, Rank::OtherVservers, "action param policy policylabel"),

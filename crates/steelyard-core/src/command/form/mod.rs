@@ -56,13 +56,13 @@ impl Form {
     }
 
     /// With one more word.
-    fn slot(mut self, row: &'static Row, need: Need) -> Form {
+    pub(super) fn slot(mut self, row: &'static Row, need: Need) -> Form {
         self.slots.push(Slot { row, required: need == Need::Required });
         self
     }
 
     /// With more options.
-    fn options(mut self, rows: impl IntoIterator<Item = &'static Row>) -> Form {
+    pub(super) fn options(mut self, rows: impl IntoIterator<Item = &'static Row>) -> Form {
         for row in rows {
             match self.options.last_mut() {
                 Some(last) if row.place == Place::SecondWord => last.more.push(row),
@@ -103,7 +103,7 @@ impl Form {
 
 /// Must a word be there?
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Need {
+pub(super) enum Need {
     Required,
     Optional,
 }

@@ -343,6 +343,7 @@ fn counted(object: Object) -> Option<Form> {
         Object::ServiceGroupMember => rows::<Member>(&["servername", "port"])
             .fold(key::<ServiceGroup>(), |form, row| form.slot(row, Need::Required)),
         Object::LbVserver => key::<LbVserver>().optional().options([&SORT_BY, &SORT_ORDER]),
+        Object::LbMonitor => key::<LbMonitor>().optional(),
         Object::CsVserver => key::<CsVserver>().optional(),
         Object::SslVserver => key::<SslVserver>().optional(),
         Object::HaPartner => Form::default(),

@@ -13,7 +13,7 @@ use super::show::Fields;
 
 /// A field as text, whatever its JSON type; empty where it is not there. Ends of lines and tabs are shown as they are typed,
 /// other control characters as `?`: names and comments come from anybody, and the terminal obeys.
-fn text(of: &Fields, field: &str) -> String {
+pub fn text(of: &Fields, field: &str) -> String {
     let text = match of.get(field) {
         None | Some(Value::Null) => return String::new(),
         Some(Value::String(text)) => text.clone(),

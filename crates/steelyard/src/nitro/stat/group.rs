@@ -3,7 +3,7 @@
 use steelyard_core::config::{Config, Member, ServiceGroup};
 use steelyard_core::snapshot::member_name;
 
-use super::traffic::service_fields;
+use super::traffic::{hits, service_fields};
 use crate::nitro::documented::Section;
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
@@ -31,8 +31,10 @@ pub fn servicegroup(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
 pub fn members(state: &State, group: &ServiceGroup) -> Vec<Row> {
     let of = |member: &Member| {
         let mut row = Row::new(Section::Stat, "servicegroupmember");
-        row.text("servicegroupname", member_name(&group.name, &member.server, member.port));
+        let name = member_name(&group.name, &member.server, member.port);
+        row.text("servicegroupname", &*name);
         figures(&mut row, state, group, member);
+        hits(&mut row, state, state.snapshot().service(&name));
         row
     };
     group.members.iter().map(of).collect()

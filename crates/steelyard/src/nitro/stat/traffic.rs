@@ -33,9 +33,8 @@ pub fn service_row(state: &State, configured: &Configured) -> Row {
     let mbps = recent.per_second(bytes).saturating_mul(8) / 1_000_000;
     row.number("throughput", mbps)
         .number("throughputrate", mbps)
-        .number("vsvrservicehits", live.as_ref().map_or(0, |live| live.requests()))
-        .number("vsvrservicehitsrate", recent.per_second(recent.counts.hits))
         .number("activetransactions", live.as_ref().map_or(0, |live| live.active()));
+    hits(&mut row, state, live.as_ref());
     row.always_zero();
     row
 }
@@ -66,6 +65,13 @@ pub fn service_fields(
         .number("cursrvrconnections", of(|service| service.traffic.connections.load(Relaxed)))
         .number("svrestablishedconn", of(|service| service.traffic.connections.load(Relaxed)))
         .number("curreusepool", of(|service| service.traffic.idle_connections.load(Relaxed)));
+}
+
+/// How often it was chosen. Of a member of a group that is no field of the reference; `stat lb vserver` has it of each.
+pub fn hits(row: &mut Row, state: &State, live: Option<&Arc<Service>>) {
+    let recent = live.map(|live| state.recent_of_service(live)).unwrap_or_default();
+    row.number("vsvrservicehits", live.map_or(0, |live| live.requests()))
+        .number("vsvrservicehitsrate", recent.per_second(recent.counts.hits));
 }
 
 /// Requests, answers and bytes, and their rates.
