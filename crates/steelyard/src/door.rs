@@ -8,7 +8,7 @@ use std::time::Duration;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
-use hyper::header::{CONTENT_TYPE, HOST};
+use hyper::header::{CONTENT_TYPE, COOKIE, HOST};
 use hyper::{Request, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -27,7 +27,12 @@ pub enum Door {
         address: String,
     },
     /// By the owner's socket.
-    Socket(PathBuf),
+    Socket {
+        /// Its file.
+        path: PathBuf,
+        /// The session of somebody who has logged in and is here without being the owner.
+        session: Option<String>,
+    },
 }
 
 impl Door {
@@ -40,14 +45,28 @@ impl Door {
         let socket = host::path(data.unwrap_or(Path::new(DATA)));
         match nitro {
             Some(url) => Door::port(url),
-            None if data.is_some() || socket.exists() => Ok(Door::Socket(socket)),
+            None if data.is_some() || socket.exists() => Ok(Door::at(socket)),
             None => Door::port(NITRO),
         }
     }
 
     /// The socket in this data directory.
     pub fn socket(data: &Path) -> Door {
-        Door::Socket(host::path(data))
+        Door::at(host::path(data))
+    }
+
+    /// With the session that the environment has, whatever it is: nobody becomes the owner by a bad one.
+    fn at(path: PathBuf) -> Door {
+        let session = std::env::var_os(SESSION).map(|id| id.to_string_lossy().into_owned());
+        Door::Socket { path, session }
+    }
+
+    /// The session that is asked with; without one the owner asks, or anybody on this host.
+    pub fn session(&self) -> Option<&str> {
+        match self {
+            Door::Socket { session, .. } => session.as_deref(),
+            Door::Port { .. } => None,
+        }
     }
 
     /// The body of the answer to a GET of `path`.
@@ -62,9 +81,10 @@ impl Door {
     /// The body of the answer to a POST of that JSON, whatever its status.
     ///
     /// # Errors
-    /// Nothing answers there.
+    /// Nothing answers there, or it is nobody's session.
     pub fn post(&self, path: &str, json: String) -> Result<String, Fault> {
-        self.ask(path, Some(json)).map(|(_, body)| body)
+        let (status, body) = self.ask(path, Some(json))?;
+        if status == StatusCode::UNAUTHORIZED { judge(status, body, self.to_string()) } else { Ok(body) }
     }
 
     fn ask(&self, path: &str, json: Option<String>) -> Result<(StatusCode, String), Fault> {
@@ -84,7 +104,7 @@ impl Display for Door {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Door::Port { url, .. } => f.write_str(url),
-            Door::Socket(path) => write!(f, "{}", path.display()),
+            Door::Socket { path, .. } => write!(f, "{}", path.display()),
         }
     }
 }
@@ -94,11 +114,11 @@ async fn ask(door: &Door, path: &str, json: Option<String>) -> Result<(StatusCod
         match door {
             Door::Port { address, .. } => {
                 let stream = TcpStream::connect(address).await.map_err(|error| reason(&error))?;
-                exchange(stream, address, path, json).await
+                exchange(stream, address, None, (path, json)).await
             }
-            Door::Socket(socket) => {
+            Door::Socket { path: socket, session } => {
                 let stream = UnixStream::connect(socket).await.map_err(|error| reason(&error))?;
-                exchange(stream, "localhost", path, json).await
+                exchange(stream, "localhost", session.as_deref(), (path, json)).await
             }
         }
     };
@@ -126,12 +146,19 @@ fn address(url: &str) -> Result<String, Fault> {
 async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     host: &str,
-    path: &str,
-    json: Option<String>,
+    session: Option<&str>,
+    (path, json): (&str, Option<String>),
 ) -> Result<(StatusCode, String), String> {
     let (mut sender, connection) =
         http1::handshake(TokioIo::new(stream)).await.map_err(|error| error.to_string())?;
     let request = if json.is_some() { Request::post(path) } else { Request::get(path) };
+    let request = match session {
+        // One without an id is the session of nobody.
+        Some(id) => {
+            request.header(COOKIE, format!("NITRO_AUTH_TOKEN={}", if id.is_empty() { "-" } else { id }))
+        }
+        None => request,
+    };
     let request = request
         .header(HOST, host)
         .header(CONTENT_TYPE, "application/json")
@@ -161,6 +188,7 @@ fn judge(status: StatusCode, body: String, url: String) -> Result<String, Fault>
         .ok()
         .and_then(|answer| answer.get("message")?.as_str().map(str::to_owned));
     match message {
+        Some(message) if status == StatusCode::UNAUTHORIZED => Err(Fault::NotLoggedIn { message }),
         Some(message) => Err(Fault::Answer { message, url }),
         None => Err(Fault::NoAnswer { url, why: format!("answered {status}") }),
     }
@@ -180,6 +208,8 @@ pub fn percent_encode(name: &str) -> String {
 
 /// Where `run` keeps its data and is managed, unless it is told otherwise.
 pub const DATA: &str = "./steelyard-data";
+/// The variable of the environment with the session of whoever has logged in.
+pub const SESSION: &str = "STEELYARD_SESSION";
 const NITRO: &str = "http://127.0.0.1:9080";
 /// One decision of a million services is some 100 MB.
 const MAX_ANSWER: usize = 256 << 20;

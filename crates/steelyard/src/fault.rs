@@ -106,6 +106,25 @@ pub enum Fault {
         /// Why not.
         why: String,
     },
+    /// The session has ended, or there never was one.
+    NotLoggedIn {
+        /// The appliance's words for it.
+        message: String,
+    },
+    /// The key by which clients of SSH know this host cannot be used.
+    HostKey {
+        /// Its file.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        why: String,
+    },
+    /// The prompt cannot be served by SSH.
+    Ssh {
+        /// Where it should be.
+        address: SocketAddr,
+        /// Why not, and what to do.
+        why: String,
+    },
     /// The URL is not one that can be asked.
     Url {
         /// As given.
@@ -127,6 +146,7 @@ impl Fault {
     pub fn line(&self) -> String {
         match self {
             Fault::Refused(_) => self.to_string(),
+            Fault::NotLoggedIn { message } => format!("ERROR: {message}"),
             _ => format!("steelyard: {self}"),
         }
     }
@@ -139,6 +159,7 @@ impl Fault {
             | Fault::AccessLog { .. }
             | Fault::FirstPassword { .. }
             | Fault::Certificate { .. }
+            | Fault::HostKey { .. }
             | Fault::ManagementBeyondLoopback(_)
             | Fault::ScriptUser { .. }
             | Fault::NothingToExpose(_)
@@ -193,6 +214,9 @@ impl fmt::Display for Fault {
             Fault::NoAnswer { url, why } => {
                 write!(f, "{url}: {why}; is 'steelyard run' running there? --nitro URL or --data DIRECTORY asks elsewhere")
             }
+            Fault::NotLoggedIn { message } => f.write_str(message),
+            Fault::HostKey { path, why } => write!(f, "{}: {why}", path.display()),
+            Fault::Ssh { address, why } => write!(f, "--ssh {address}: {why}"),
             Fault::Url { url, why } => write!(f, "--nitro {url}: {why}; give http://ADDRESS:PORT, or --data DIRECTORY"),
             Fault::Answer { message, url } => write!(f, "{message} (asked {url})"),
         }

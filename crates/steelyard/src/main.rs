@@ -35,6 +35,8 @@ mod save;
 mod seal;
 mod signals;
 mod simulated;
+#[cfg_attr(not(feature = "ssh"), path = "ssh/absent.rs")]
+mod ssh;
 mod state;
 mod targets;
 mod upkeep;

@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::future::Future;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -33,6 +34,7 @@ use crate::reload::{self, Hangup};
 use crate::report::Report;
 use crate::seal::{Keeper, Storage};
 use crate::signals::Signals;
+use crate::ssh;
 use crate::state::{Context, Probing, State};
 use crate::upkeep::{Rotation, Shortage, keep_time};
 use crate::worker::{Clock, Flusher, Workers};
@@ -67,6 +69,11 @@ pub struct RunArgs {
     /// The certificate's key, in PEM; nobody else may be able to read it.
     #[arg(long, value_name = "FILE", requires = "nitro_cert")]
     nitro_key: Option<PathBuf>,
+    /// Serve the prompt by SSH at this address; may be given several times. Users are those of the configuration, by
+    /// password or by the keys in ssh/authorized_keys.d/USER in the data directory.
+    #[cfg(feature = "ssh")]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    ssh: Vec<SocketAddr>,
     /// Threads that carry traffic; one for each core unless given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -107,6 +114,8 @@ pub struct Plan {
     pub nitro: Vec<Opening>,
     /// The certificate of those where HTTPS is spoken.
     pub certificate: Option<Pair>,
+    /// Where the prompt is served by SSH.
+    pub ssh: Vec<SocketAddr>,
     /// Threads that carry traffic.
     pub threads: usize,
     /// What to do when an address cannot be opened.
@@ -206,6 +215,7 @@ where
     let hangup = plan.source.clone().map(Hangup::new).transpose()?;
     let rotation = Rotation::new()?;
     let Opened { listeners, at: management, tls } = opening::open(&plan.nitro, plan.certificate).await?;
+    let ssh = ssh::open(&plan.ssh, plan.data.as_deref())?;
     let clock = Clock::start();
     // Before the first probe: workers raise the limit of descriptors, and need theirs first.
     let (log, sinks) = start_log(plan.access_log, plan.threads, clock)?;
@@ -257,7 +267,9 @@ where
         None => listing::served(&state, &prober, &plan.origin, &management),
         Some(listing) => listing(&state, &management),
     };
+    lines.extend(ssh.iter().flat_map(ssh::Opened::lines));
     lines.push("ready".to_owned());
+    let ssh = ssh.map(|ssh| ssh.serve(&state, report)).transpose()?;
     report.out(lines.join("\n"));
     ready.set(true);
     let mut shortage = Shortage::default();
@@ -277,6 +289,9 @@ where
         () = stop(&state, Duration::from_secs(seconds.into())) => {}
         () = keep_time(&state, report, &mut shortage) => {}
         () = signals.next() => {}
+    }
+    if let Some(ssh) = ssh {
+        ssh.stop().await;
     }
     prober.end();
     state.release_addresses().into_iter().for_each(|line| report.err(format!("steelyard: {line}")));
@@ -356,6 +371,10 @@ fn plan(args: &RunArgs, report: &Report) -> Result<Plan, Fault> {
             (Some(certificate), Some(key)) => Pair::named(certificate, key),
             _ => Pair::of(&args.data),
         }),
+        #[cfg(feature = "ssh")]
+        ssh: args.ssh.clone(),
+        #[cfg(not(feature = "ssh"))]
+        ssh: Vec::new(),
         threads: args.threads.map_or_else(cores, usize::from),
         on_failure,
         key,

@@ -32,6 +32,7 @@
 //!   inside one.
 //! - [`explain`]: recorded decisions, each read once more by the documented rule.
 //! - [`terminal`]: the program on a terminal: keys, the screen ([`screen`]), its width, hanging up.
+//! - [`ssh_client`]: OpenSSH's own client, to a program that serves SSH.
 //! - [`processes`]: the host's processes, as /proc has them.
 //! - [`program`]: start with services or with a whole ns.conf, lines that it prints, memory, signals, its end; or run any
 //!   command line to its end. [`asked`]: what NITRO tells nsroot. When a test fails, what the program wrote is printed.
@@ -208,6 +209,12 @@ mod shortage;
 mod shown;
 #[path = "e2e/shown_fields.rs"]
 mod shown_fields;
+#[cfg(feature = "ssh")]
+#[path = "e2e/ssh.rs"]
+mod ssh;
+#[cfg(feature = "ssh")]
+#[path = "e2e/ssh_client.rs"]
+mod ssh_client;
 #[path = "e2e/stat_at_the_prompt.rs"]
 mod stat_at_the_prompt;
 #[path = "e2e/states.rs"]
@@ -266,6 +273,8 @@ fn main() -> std::process::ExitCode {
     trials.extend(ftp::trials());
     trials.extend(ping::trials());
     trials.extend(ports::trials());
+    #[cfg(feature = "ssh")]
+    trials.extend(ssh::trials());
     trials.extend(prompt::trials());
     trials.extend(prompt_commands::trials());
     trials.extend(terminal_keys::trials());

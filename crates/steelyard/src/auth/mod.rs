@@ -64,6 +64,15 @@ pub enum Source {
     },
 }
 
+/// By which kind of door somebody comes: NetScaler's `-allowedManagementInterface`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// NITRO.
+    Api,
+    /// The prompt.
+    Cli,
+}
+
 /// Somebody who may ask for something.
 pub struct Identity {
     /// `None`: the program's owner.
@@ -78,8 +87,10 @@ pub struct Given<'g> {
     pub user: &'g str,
     /// The password.
     pub password: &'g str,
-    /// By which kind of door they come.
+    /// Where they come from.
     pub source: Source,
+    /// By which kind of door.
+    pub way: Way,
 }
 
 /// What else a login may ask for.
@@ -169,15 +180,41 @@ impl Auth {
             self.change(state, &user, given.source, new).await?;
         }
         let Source::Address(source) = given.source else { return Err(Denied::Wrong) };
-        let login = {
-            let config = state.config();
-            let (timeout, most) = (timeout(&config, &user, wishes.timeout_s), most(&config, &user));
-            Login { password: self.secret(&config, &user), user, source, timeout, most }
-        };
+        self.begin(&state.config(), user, (source, given.way), wishes.timeout_s)
+    }
+
+    /// Begins a session at the prompt for somebody who has proved to have a key of that user, and returns its id and the
+    /// user's name as the configuration has it.
+    ///
+    /// # Errors
+    /// [`Denied`].
+    #[cfg(feature = "ssh")]
+    pub fn log_in_by_key(
+        &self,
+        state: &State,
+        user: &str,
+        source: IpAddr,
+    ) -> Result<(String, String), Denied> {
+        let config = state.config();
+        let (user, _) = self.known(&config, user, Way::Cli);
+        let user = user.ok_or(Denied::Wrong)?;
+        self.begin(&config, user.clone(), (source, Way::Cli), None).map(|id| (id, user))
+    }
+
+    fn begin(
+        &self,
+        config: &Config,
+        user: String,
+        (source, way): (IpAddr, Way),
+        timeout_s: Option<u32>,
+    ) -> Result<String, Denied> {
+        let (timeout, most) = (timeout(config, &user, timeout_s, way), most(config, &user));
+        let login = Login { password: self.secret(config, &user), user, source, way, timeout, most };
         self.sessions.begin(login, self.clock.now()).map_err(|_: NoRoom| Denied::Full)
     }
 
-    /// Whom the id of a session lets in; the session lasts anew from now on.
+    /// Whom the id of a session lets in; the session lasts anew from now on. By the owner's socket it is the prompt of
+    /// somebody who has logged in elsewhere.
     ///
     /// # Errors
     /// [`Denied::Ended`] and [`Denied::Unknown`].
@@ -191,6 +228,10 @@ impl Auth {
             held.end();
             return Err(Denied::Ended);
         }
+        let source = match source {
+            Source::Owner { .. } => Source::Address(held.source),
+            address => address,
+        };
         Ok(Identity { user: Some(held.user.clone()), source, session: Some(held) })
     }
 
@@ -232,12 +273,12 @@ impl Auth {
         if let Some(wait) = self.lockout.borrow().wait(&asked, source, self.clock.now()) {
             return Err(Denied::Waiting(wait));
         }
-        let (user, secret) = self.known(&state.config(), given.user);
+        let (user, secret) = self.known(&state.config(), given.user, given.way);
         let stored = Stored::of(secret.as_ref());
         let question = Question { user: &asked, stored, password: given.password, source };
         let fit = self.checks.check(question, || self.clock.now()).await.map_err(|Busy| Denied::Busy)?;
         let (Some(user), Fit::Yes | Fit::Better(_)) = (user, &fit) else {
-            return Err(self.failed(&asked, source));
+            return Err(self.failed(&asked, source, given.way));
         };
         // It may be another one by now, and nobody comes in by the one before.
         if !is_same(secret.as_ref(), self.secret(&state.config(), &user).as_ref()) {
@@ -251,18 +292,22 @@ impl Auth {
     }
 
     /// The user of that name who may come in by this door, and the password to go by.
-    fn known(&self, config: &Config, name: &str) -> (Option<String>, Option<Secret>) {
-        let user = config.system_users.find(name).filter(|user| by_this_door(config, user));
+    fn known(&self, config: &Config, name: &str, way: Way) -> (Option<String>, Option<Secret>) {
+        let user = config.system_users.find(name).filter(|user| by_this_door(config, user, way));
         let secret = user.and_then(|user| self.secret(config, &user.name));
         (user.map(|user| user.name.clone()), secret)
     }
 
-    fn failed(&self, user: &str, source: IpAddr) -> Denied {
+    /// Automation sends passwords with each request: those that are wrong are noted from the first wait on. At the prompt
+    /// each one is.
+    fn failed(&self, user: &str, source: IpAddr, way: Way) -> Denied {
         let wait = self.lockout.borrow_mut().failed(user, source, self.clock.now());
-        if let Some(wait) = wait {
-            let result = format!("wrong password; the next attempt waits {} s", wait.as_secs());
-            self.audit.note(user, &source.to_string(), "login", &result);
-        }
+        let result = match (wait, way) {
+            (Some(wait), _) => format!("wrong password; the next attempt waits {} s", wait.as_secs()),
+            (None, Way::Cli) => "wrong password".to_owned(),
+            (None, Way::Api) => return Denied::Wrong,
+        };
+        self.audit.note(user, &source.to_canonical().to_string(), "login", &result);
         Denied::Wrong
     }
 
@@ -301,6 +346,16 @@ impl Auth {
             Some(First::Always(hash)) => Some(Secret::Sealed(hash.clone())),
             Some(First::Until(hash)) if !is_known() => Some(Secret::Sealed(hash.clone())),
             _ => configured,
+        }
+    }
+}
+
+impl Way {
+    /// NetScaler's word for it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Way::Api => "API",
+            Way::Cli => "CLI",
         }
     }
 }
@@ -361,8 +416,8 @@ fn is_same(one: Option<&Secret>, other: Option<&Secret>) -> bool {
 }
 
 /// `-allowedManagementInterface` of the user, else of the user's groups.
-fn by_this_door(config: &Config, user: &SystemUser) -> bool {
-    let opens = |doors: &[&str]| doors.is_empty() || doors.contains(&"API");
+fn by_this_door(config: &Config, user: &SystemUser, way: Way) -> bool {
+    let opens = |doors: &[&str]| doors.is_empty() || doors.contains(&way.text());
     match user.doors.is_empty() {
         false => opens(&user.doors),
         true => groups(config, &user.name).all(|group| opens(&group.doors)),
@@ -377,16 +432,16 @@ fn groups<'c>(
 }
 
 /// What the login asks for, else the user's own, else the least of the user's groups, else everybody's.
-fn timeout(config: &Config, user: &str, asked: Option<u32>) -> Option<Duration> {
+fn timeout(config: &Config, user: &str, asked: Option<u32>, way: Way) -> Option<Duration> {
     let own = config.system_users.find(user).and_then(|user| user.timeout_s);
     let of_groups = || groups(config, user).filter_map(|group| group.timeout_s).min();
     let parameter = &config.system_parameter;
     let restricted = parameter.restricted_timeout;
-    let usual = if restricted { RESTRICTED_S } else { USUAL_S };
+    let usual = if restricted || way == Way::Cli { AT_THE_PROMPT_S } else { USUAL_S };
     let asked = asked.filter(|seconds| *seconds > 0);
     let seconds = asked.or(own).or_else(of_groups).or(parameter.timeout_s).unwrap_or(usual);
     match (seconds, restricted) {
-        (0, true) => Some(RESTRICTED_S),
+        (0, true) => Some(AT_THE_PROMPT_S),
         (0, false) => None,
         (seconds, true) => Some(seconds.min(MOST_RESTRICTED_S)),
         (seconds, false) => Some(seconds),
@@ -404,8 +459,8 @@ fn most(config: &Config, user: &str) -> usize {
 pub const DONE: &str = "Done";
 /// Seconds without a request after which a session ends of which nothing is said (`spec/nitro.md` 2).
 const USUAL_S: u32 = 1_800;
-/// The same with `-restrictedTimeout`.
-const RESTRICTED_S: u32 = 900;
+/// The same at the prompt (`spec/cli.md` 1), and of every session with `-restrictedTimeout`.
+const AT_THE_PROMPT_S: u32 = 900;
 /// No session lasts longer than that with it.
 const MOST_RESTRICTED_S: u32 = 86_400;
 /// No user's name is longer.

@@ -14,6 +14,8 @@ use aws_lc_rs::{hmac, rand};
 use steelyard_core::config::secret::Secret;
 use steelyard_core::time::Time;
 
+use super::Way;
+
 /// Every session. Clones are the same.
 #[derive(Clone)]
 pub struct Sessions(Rc<RefCell<Table>>);
@@ -27,6 +29,8 @@ pub struct Session {
     pub user: String,
     /// Where the login came from.
     pub source: IpAddr,
+    /// By which kind of door.
+    pub way: Way,
     /// When that was.
     pub since: Time,
     /// When it was used last.
@@ -47,6 +51,8 @@ pub struct Login {
     pub user: String,
     /// Where it comes from.
     pub source: IpAddr,
+    /// By which kind of door.
+    pub way: Way,
     /// As in [`Session::timeout`].
     pub timeout: Option<Duration>,
     /// The user's password, as the configuration has it.
@@ -81,6 +87,8 @@ pub struct Held {
     pub number: u32,
     /// Whose it is.
     pub user: String,
+    /// Where the login came from.
+    pub source: IpAddr,
     /// The user's password at the login.
     pub password: Option<Secret>,
 }
@@ -145,10 +153,20 @@ impl Sessions {
         let before = std::mem::replace(&mut session.turn, turn);
         session.used = now;
         session.held += 1;
-        let (number, user, password) = (session.number, session.user.clone(), session.password.clone());
+        let (number, user, source) = (session.number, session.user.clone(), session.source);
+        let password = session.password.clone();
         table.order.remove(&before);
         table.order.insert(turn, mark);
-        Ok(Held { sessions: self.clone(), mark, number, user, password })
+        Ok(Held { sessions: self.clone(), mark, number, user, source, password })
+    }
+
+    /// Whose session has that id, if there is one. Asking does not use it.
+    #[cfg(feature = "ssh")]
+    pub fn whose(&self, id: &str, now: Time) -> Option<String> {
+        let mut table = self.0.borrow_mut();
+        table.end_idle(now);
+        let mark = table.mark(id);
+        table.live.get(&mark).map(|session| session.user.clone())
     }
 
     /// Ends the session of that id at the user's wish; nothing remembers it.
@@ -220,7 +238,7 @@ impl Session {
 impl Table {
     fn insert(&mut self, id: &str, login: Login, now: Time) -> Result<(), NoRoom> {
         self.end_idle(now);
-        let Login { user, source, timeout, password, most } = login;
+        let Login { user, source, way, timeout, password, most } = login;
         let own = |session: &Session| session.user.eq_ignore_ascii_case(&user);
         let count = self.live.values().filter(|session| own(session)).count();
         if count >= most.max(1) {
@@ -233,7 +251,7 @@ impl Table {
         self.next_number = self.next_number.wrapping_add(1).max(1);
         self.order.insert(turn, mark);
         let session =
-            Session { number, user, source, since: now, used: now, timeout, password, turn, held: 0 };
+            Session { number, user, source, way, since: now, used: now, timeout, password, turn, held: 0 };
         self.live.insert(mark, session);
         Ok(())
     }
@@ -301,7 +319,7 @@ mod tests {
     fn login(user: &str, timeout_s: u64, most: usize) -> Login {
         let timeout = (timeout_s > 0).then(|| Duration::from_secs(timeout_s));
         let source = IpAddr::from([127, 0, 0, 1]);
-        Login { user: user.to_owned(), source, timeout, password: None, most }
+        Login { user: user.to_owned(), source, way: Way::Api, timeout, password: None, most }
     }
 
     fn is_live(sessions: &Sessions, id: &str, now: u64) -> bool {

@@ -14,11 +14,13 @@ fn config(lines: &str) -> Config {
 /// `spec/nitro.md` 2: 30 minutes, or 15; and whoever says more precisely counts.
 #[test]
 fn the_time_of_a_session_is_said_by_the_login_the_user_a_group_or_all() {
-    let of = |lines: &str, asked: Option<u32>| {
+    let by = |way: Way, lines: &str, asked: Option<u32>| {
         let config = config(&format!("add system user u\n{lines}"));
-        timeout(&config, "U", asked).map(|timeout| timeout.as_secs())
+        timeout(&config, "U", asked, way).map(|timeout| timeout.as_secs())
     };
-    assert_eq!(of("", None), Some(1_800));
+    let of = |lines: &str, asked: Option<u32>| by(Way::Api, lines, asked);
+    assert_eq!((of("", None), by(Way::Cli, "", None)), (Some(1_800), Some(900)));
+    assert_eq!(by(Way::Cli, "set system parameter -timeout 500\n", None), Some(500));
     assert_eq!(of("set system parameter -restrictedTimeout ENABLED\n", None), Some(900));
     let parameter = "set system parameter -timeout 500\n";
     assert_eq!(of(parameter, None), Some(500));
@@ -44,16 +46,19 @@ fn a_user_has_no_more_sessions_than_the_configuration_says() {
 
 #[test]
 fn a_user_may_be_kept_to_the_command_line() {
-    let opens = |lines: &str| {
+    let by = |way: Way, lines: &str| {
         let config = config(&format!(
             "add system user u\nadd system group g\nbind system group g -userName u\n{lines}"
         ));
         let user = config.system_users.find("u").unwrap();
-        by_this_door(&config, user)
+        by_this_door(&config, user, way)
     };
+    let opens = |lines: &str| by(Way::Api, lines);
     assert!(opens("") && opens("set system user u -allowedManagementInterface CLI API\n"));
     assert!(!opens("set system user u -allowedManagementInterface CLI\n"));
     assert!(!opens("set system group g -allowedManagementInterface CLI\n"));
+    assert!(by(Way::Cli, "") && by(Way::Cli, "set system user u -allowedManagementInterface CLI\n"));
+    assert!(!by(Way::Cli, "set system user u -allowedManagementInterface API\n"));
 }
 
 #[test]
@@ -84,13 +89,14 @@ fn whoever_is_wrong_costs_one_hash_whatever_is_known_of_the_name() {
     let audit = Audit::start(&directory, Report::start().unwrap()).unwrap();
     let auth = Auth::new(Some(first), audit, Clock::start()).unwrap();
     for name in ["nsroot", "imported", "strange", "without", "elsewhere", "nobody", ""] {
-        let (_, secret) = auth.known(&config, name);
+        let (_, secret) = auth.known(&config, name, Way::Api);
         let before = hash::tests::made();
         assert!(Stored::of(secret.as_ref()).fits("wrong") == Fit::No, "{name}");
         assert_eq!(hash::tests::made() - before, 1, "{name}");
     }
-    let (user, secret) = auth.known(&config, "nsroot");
+    let (user, secret) = auth.known(&config, "nsroot", Way::Api);
     assert!(user.is_some() && Stored::of(secret.as_ref()).fits("right") == Fit::Yes);
-    let (user, secret) = auth.known(&config, "elsewhere");
+    let (user, secret) = auth.known(&config, "elsewhere", Way::Api);
     assert!(user.is_none() && secret.is_none());
+    assert!(auth.known(&config, "elsewhere", Way::Cli).0.is_some());
 }

@@ -91,6 +91,10 @@ pub fn carry_out(line: &str, door: &Door) -> Result<Asked, Said> {
             }
             Meaning::Action(Action { verb: "quit" | "exit", .. }) => return Ok(Asked::Leave),
             Meaning::Action(action @ Action { verb: "source" | "batch", .. }) => {
+                // The files are this process's to read, and not everybody's who may have it read them.
+                if door.session().is_some() {
+                    post(PERMISSION, command, door)?;
+                }
                 return Ok(Asked::Read(action.clone()));
             }
             Meaning::Action(Action { verb: "help" | "man", arguments, .. }) => help(arguments)?.into(),
@@ -113,7 +117,11 @@ impl From<String> for Answer {
 
 /// Has the program carry it out.
 fn ask(line: &str, door: &Door) -> Result<Answer, Said> {
-    let body = door.post("/steelyard/v1/command", json!({ "line": line }).to_string())?;
+    post(COMMAND, line, door)
+}
+
+fn post(path: &str, line: &str, door: &Door) -> Result<Answer, Said> {
+    let body = door.post(path, json!({ "line": line }).to_string())?;
     let unread = |_| Said::error("Internal error [the answer cannot be read]");
     let answer: Map<String, Value> = serde_json::from_str(&body).map_err(unread)?;
     let text = |field: &str| answer.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -124,6 +132,9 @@ fn ask(line: &str, door: &Door) -> Result<Answer, Said> {
     let warnings = warnings.filter_map(Value::as_str).map(str::to_owned).collect();
     Ok(Answer { text: super::layout::lines(&text("text")), warnings })
 }
+
+const COMMAND: &str = "/steelyard/v1/command";
+const PERMISSION: &str = "/steelyard/v1/permission";
 
 /// The words of a line that are its own, without those of a remark.
 pub fn words_of(line: &str) -> Result<Vec<Word>, Said> {

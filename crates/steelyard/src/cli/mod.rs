@@ -20,6 +20,7 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use rustix::process::{ioctl_tiocsctty, setsid};
 use steelyard_core::command::{lex, typed_word};
 
 use crate::door::{DATA, Door};
@@ -33,6 +34,9 @@ pub struct CliArgs {
     /// Data directory of the running program: its owner asks the socket nitro.sock there.
     #[arg(long, value_name = "DIRECTORY", default_value = DATA)]
     data: PathBuf,
+    /// Make standard input the terminal of a session of its own: for the prompt over SSH.
+    #[arg(long, hide = true)]
+    own_terminal: bool,
     /// A command, abbreviated as at the prompt; 'help' lists them. Without one there is the prompt on a terminal, and else
     /// standard input has one a line: blank lines and lines that begin with # are passed over, and a refused command does
     /// not stop the rest.
@@ -45,6 +49,10 @@ pub struct CliArgs {
 /// # Errors
 /// Nothing answers at the socket, or the terminal cannot be used.
 pub fn run(args: &CliArgs) -> Result<ExitCode, Fault> {
+    if args.own_terminal {
+        let taken = setsid().and_then(|_| ioctl_tiocsctty(std::io::stdin()));
+        taken.map_err(|error| Fault::System { what: "take the terminal", error: error.into() })?;
+    }
     let door = Door::socket(&args.data);
     let failed = |failed: bool| if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     if args.command.is_empty() {

@@ -1,6 +1,6 @@
 //! The prompt on a terminal: asks for a line, has the session carry it out, and asks again.
 //!
-//! Owns when it ends: by `quit` and `exit`, by Ctrl-D, and when the terminal is gone. A program that is not reached ends
+//! Owns when it ends: by `quit` and `exit`, by Ctrl-D, when the terminal is gone, and with the session of whoever has logged in. A program that is not reached ends
 //! nothing: it may be back for the next line.
 
 use std::io::Write;
@@ -16,7 +16,7 @@ use crate::fault::Fault;
 /// Carries out what is typed until it ends.
 ///
 /// # Errors
-/// The terminal cannot be used.
+/// The terminal cannot be used, or the session has ended.
 pub fn run(door: &Door) -> Result<ExitCode, Fault> {
     let mut session = Session::new(door);
     let mut lines = Lines::new(door)?;
@@ -26,6 +26,7 @@ pub fn run(door: &Door) -> Result<ExitCode, Fault> {
             Given::Line(line) => {
                 lines.remember(&line);
                 match session.told(&line, &mut out) {
+                    Err(Said::Fault(ended @ Fault::NotLoggedIn { .. })) => return Err(ended),
                     Err(Said::Fault(fault)) => Some(fault.to_string()),
                     _ => None,
                 }

@@ -74,6 +74,7 @@ fn demonstrate(args: &DemoArgs, report: &Report) -> Result<(), Fault> {
         origin: "the configuration above".to_owned(),
         nitro: vec![Opening::plain(nitro)],
         certificate: None,
+        ssh: Vec::new(),
         threads: 1,
         on_failure: OnFailure::Exit,
         key: Keeper::in_memory(),

@@ -86,6 +86,7 @@ fn rehearse(args: &LabArgs, report: &Report) -> Result<(), Fault> {
         origin,
         nitro: vec![Opening::plain(args.nitro)],
         certificate: None,
+        ssh: Vec::new(),
         threads: 1,
         on_failure: OnFailure::ServeTheRest,
         key,

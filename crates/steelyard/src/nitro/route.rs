@@ -40,17 +40,20 @@ async fn answered(head: &Parts, body: &mut Body, door: &Door, source: Source) ->
             known(head, state, source, &format!("show lb vserver {name}")).await?;
             Ok(decisions(name, query, state))
         }
-        (&Method::POST, ["steelyard", "v1", "command"]) => {
+        (&Method::POST, ["steelyard", "v1", asked @ ("command" | "permission")]) => {
             let who = session::identity(head, None, state, source).await?;
             let sent = Sent::read(&body.whole().await?)?;
-            Ok(typed::answer(&sent, &who, door).await)
+            match *asked {
+                "command" => Ok(typed::answer(&sent, &who, door).await),
+                _ => Ok(typed::permission(&sent, &who, door)),
+            }
         }
         (&Method::POST, ["steelyard", "v1", "complete"]) => {
             let who = session::identity(head, None, state, source).await?;
             let sent = Sent::read(&body.whole().await?)?;
             Ok(completing::answer(&sent, &who, door))
         }
-        (_, ["steelyard", "v1", "command" | "complete"]) => Err(Reply::wrong_verb("POST")),
+        (_, ["steelyard", "v1", "command" | "complete" | "permission"]) => Err(Reply::wrong_verb("POST")),
         (_, ["metrics"] | ["steelyard", "v1", "explain", _]) => Err(Reply::wrong_verb("GET")),
         (&Method::POST, ["nitro", "v1", "config", "login"]) => {
             Ok(session::log_in(&Sent::read(&body.small().await?)?, state, source).await)
@@ -82,15 +85,17 @@ async fn answered(head: &Parts, body: &mut Body, door: &Door, source: Source) ->
     }
 }
 
-/// Whoever looks needs no password on this host, and one elsewhere.
+/// Whoever looks needs no password on this host, and one elsewhere; somebody's session is that of nobody else.
 async fn known(head: &Parts, state: &State, source: Source, command: &str) -> Result<(), Reply> {
-    match source {
-        Source::Address(ip) if !ip.to_canonical().is_loopback() => {
-            let who = session::identity(head, None, state, source).await?;
-            Ok(session::permitted(state, &who, command)?)
-        }
-        Source::Address(_) | Source::Owner { .. } => Ok(()),
+    let is_here = match source {
+        Source::Address(ip) => ip.to_canonical().is_loopback(),
+        Source::Owner { .. } => !session::brings_session(head),
+    };
+    if is_here {
+        return Ok(());
     }
+    let who = session::identity(head, None, state, source).await?;
+    Ok(session::permitted(state, &who, command)?)
 }
 
 async fn look(wanted: &Wanted<'_>) -> Result<Reply, Reply> {

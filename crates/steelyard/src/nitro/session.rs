@@ -16,7 +16,7 @@ use super::change::Sent;
 use super::change::refused::refused;
 use super::query::percent_decode;
 use super::reply::{Failure, Reply};
-use crate::auth::{DONE, Denied, Given, Identity, Source, Wishes};
+use crate::auth::{DONE, Denied, Given, Identity, Source, Way, Wishes};
 use crate::state::State;
 
 /// Who makes a request that came from there. Its body may have sent the id of a session, too.
@@ -30,12 +30,15 @@ pub async fn identity(
     source: Source,
 ) -> Result<Identity, Reply> {
     let auth = state.auth();
-    if let Source::Owner { uid } = source {
-        return Ok(Identity::owner(uid));
-    }
-    if let Some((user, password)) = credentials(head, state)? {
-        let given = Given { user: &user, password: &password, source };
-        return auth.verify(state, &given).await.map_err(denied);
+    match source {
+        // The prompt of somebody who has logged in comes by the owner's socket and is nobody but that.
+        Source::Owner { uid } if ids(head, sent).is_empty() => return Ok(Identity::owner(uid)),
+        Source::Owner { .. } => {}
+        Source::Address(_) => {
+            if let Some(given) = credentials(head, state)? {
+                return verified(given, state, source).await;
+            }
+        }
     }
     let mut first = None;
     for id in ids(head, sent) {
@@ -45,6 +48,20 @@ pub async fn identity(
         }
     }
     Err(denied(first.unwrap_or(Denied::Unknown)))
+}
+
+async fn verified(
+    (user, password): (String, Zeroizing<String>),
+    state: &State,
+    source: Source,
+) -> Result<Identity, Reply> {
+    let given = Given { user: &user, password: &password, source, way: Way::Api };
+    state.auth().verify(state, &given).await.map_err(denied)
+}
+
+/// Does a request bring the id of a session, or what should be one?
+pub fn brings_session(head: &Parts) -> bool {
+    !ids(head, None).is_empty()
 }
 
 /// May somebody give the command that a request stands for?
@@ -77,7 +94,7 @@ pub async fn log_in(sent: &Sent, state: &State, source: Source) -> Reply {
         Ok(login) => login,
         Err(reply) => return reply,
     };
-    let given = Given { user: &login.user, password: &login.password, source };
+    let given = Given { user: &login.user, password: &login.password, source, way: Way::Api };
     let new_password = login.new_password.as_ref().map(|new| new.as_str());
     let wishes = Wishes { timeout_s: login.timeout_s, new_password };
     match state.auth().log_in(state, &given, wishes).await {
@@ -253,7 +270,8 @@ pub fn object_words(resource: &str) -> String {
     }
 }
 
-const NOT_PERMITTED: &str = "Operation not permitted";
+/// 257: of a command that somebody may not give, or nobody.
+pub const NOT_PERMITTED: &str = "Operation not permitted";
 const TOKEN: &str = "NITRO_AUTH_TOKEN";
 const WRONG: &str = "Invalid username or password";
 /// A client brings one, some the same one twice.

@@ -1,5 +1,8 @@
 //! `POST /steelyard/v1/command`: a line of text as it is typed at the prompt, carried out as the same change by NITRO is.
 //!
+//! `POST /steelyard/v1/permission`: may whoever asks have files of this machine read and written by that line, which the
+//! prompt carries out by itself?
+//!
 //! Owns the form of the answer: code, message and severity as NITRO's, every warning, what to do about a refusal, and what
 //! the command prints. What a line means is the core's to say; actions on the configuration as a whole are NITRO's own.
 
@@ -11,16 +14,32 @@ use super::change::refused::of_line;
 use super::change::{Asked, Sent};
 use super::query::Query;
 use super::reply::{Failure, Reply};
-use super::session::{for_superusers, permitted};
+use super::session::{NOT_PERMITTED, for_superusers, permitted};
 use super::{Door, config, route};
 use crate::auth::{DONE, Identity};
 
 /// Carries out the line that was sent.
 pub async fn answer(sent: &Sent, who: &Identity, door: &Door) -> Reply {
-    let outcome = match sent.text("line") {
-        Ok(line) => carry_out(line, who, door).await,
-        Err(reply) => return reply,
-    };
+    match sent.text("line") {
+        Ok(line) => said(carry_out(line, who, door).await),
+        Err(reply) => reply,
+    }
+}
+
+/// Says whether the line that was sent may be carried out by the prompt, and notes it down.
+pub fn permission(sent: &Sent, who: &Identity, door: &Door) -> Reply {
+    let state = &door.state;
+    match sent.text("line") {
+        Ok(line) => {
+            let allowed = permitted(state, who, line).and_then(|()| for_superusers(state, who));
+            state.auth().note(who, line, allowed.as_ref().map_or_else(|failure| &*failure.text, |()| DONE));
+            said(allowed.map(|()| Outcome::default()).map_err(Wrong::from))
+        }
+        Err(reply) => reply,
+    }
+}
+
+fn said(outcome: Result<Outcome, Wrong>) -> Reply {
     match outcome {
         Ok(Outcome { warnings, text }) => Reply::ok(&json!({
             "errorcode": 0, "message": "Done", "severity": "NONE", "warnings": warnings, "text": text,
@@ -161,6 +180,11 @@ async fn act(action: &Action, who: &Identity, door: &Door) -> Result<Outcome, Wr
             ("systemsession", "action=kill", json!({ "all": true }))
         }
         ("kill", "system session", [sid]) => ("systemsession", "action=kill", json!({ "sid": sid })),
+        ("shell", ..) => {
+            let failure =
+                Failure { status: StatusCode::FORBIDDEN, code: 257, text: NOT_PERMITTED.to_owned() };
+            return Err(Wrong { failure, advice: NO_SHELL.to_owned() });
+        }
         ("save" | "whoami" | "diff" | "kill", _, [first, ..]) => {
             let nearest = None;
             return Err(Refusal::UnknownArgument { word: (*first).to_owned(), nearest }.into());
@@ -219,6 +243,7 @@ fn not_done(what: String) -> Wrong {
     Refusal::NotCarried { argument: None, what, carried: &[] }.into()
 }
 
+const NO_SHELL: &str = "there is no shell here; log in to the host itself";
 /// Nothing acts on a line.
 const KEPT: &str = "The line is kept and saved, and nothing here acts on it";
 const SURE: &str = "Are you sure you want to clear the configuration(Y/N)? [N]:";

@@ -48,7 +48,7 @@ pub fn systemsession(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
             .number("expirytime", session.left(now).map_or(0, |left| left.as_secs()))
             .number("numofconnections", 1)
             .flag("currentconn", wanted.who.session() == Some(session.number))
-            .text("clienttype", "API")
+            .text("clienttype", session.way.text())
             .text("partitionname", "default")
             .text("clientipaddress", session.source.to_string());
         row
