@@ -61,14 +61,16 @@ impl<'f> Arguments<'f> {
             if word.option {
                 rest = &after[self.option(word, after)?..];
             } else {
-                rest = &rest[self.word(rest)?..];
+                let before = &words[..words.len() - rest.len()];
+                rest = &rest[self.word(before, rest)?..];
             }
         }
         Ok(())
     }
 
-    /// Gives the first word to the first slot that is free, and tells how many words that took.
-    fn word(&mut self, words: &[Word]) -> Result<usize, (Refusal, usize)> {
+    /// Gives the first word to the first slot that is free, and tells how many words that took. `before` are those that
+    /// stand before it.
+    fn word(&mut self, before: &[Word], words: &[Word]) -> Result<usize, (Refusal, usize)> {
         let Some(slot) = self.form.slots.iter().find(|slot| !self.builder.has(slot.row)) else {
             return Err(self.surplus(&words[0], None));
         };
@@ -77,7 +79,7 @@ impl<'f> Arguments<'f> {
             _ => 1 + self.flags(slot.row, &words[1..]),
         };
         let given = self.give(slot.row, &words[..count], words[0].column).map(|_| count);
-        given.map_err(|wrong| self.misplaced(slot.row, words, wrong))
+        given.map_err(|wrong| self.misplaced(slot.row, (before, words), wrong))
     }
 
     /// Gives an option its values, and tells how many words those are.
@@ -104,7 +106,8 @@ impl<'f> Arguments<'f> {
         };
         let count = count + self.flags(row, &after[count..]);
         let values = &after[..count];
-        let mut rest = self.give(row, values, name.column)?;
+        let taken = self.give(row, values, name.column);
+        let mut rest = taken.map_err(|(refusal, column)| (refusal.of_option(), column))?;
         let more = self.form.more(row);
         for row in more {
             let [word, ..] = rest else { break };

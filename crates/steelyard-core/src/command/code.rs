@@ -14,7 +14,7 @@ impl Refusal {
             Refusal::UnknownArgument { .. } => 1090,
             Refusal::AmbiguousArgument { .. } => 1099,
             Refusal::GivenTwice { .. } | Refusal::NotText { .. } | Refusal::Utf16 => 278,
-            Refusal::ValueMissing { .. } => 1091,
+            Refusal::OptionValueMissing { .. } | Refusal::ValueMissing { .. } => 1091,
             Refusal::TooManyValues { .. } => 1112,
             Refusal::NothingToSet => 1094,
             Refusal::ArgumentMissing { .. } => 1095,
@@ -90,6 +90,7 @@ impl Refusal {
     pub fn argument(&self) -> Option<&'static str> {
         match self {
             Refusal::GivenTwice { argument }
+            | Refusal::OptionValueMissing { argument }
             | Refusal::ValueMissing { argument }
             | Refusal::TooManyValues { argument, .. }
             | Refusal::ArgumentMissing { argument }
@@ -233,6 +234,14 @@ impl Refusal {
             | Refusal::BoundToVserver { name, vserver: other, .. }
             | Refusal::MonitorInUse { name, by: other, .. } => [Some(name), Some(other)],
             _ => [None, None],
+        }
+    }
+
+    /// The same refusal, said of an option of the command line.
+    pub(super) fn of_option(self) -> Refusal {
+        match self {
+            Refusal::ValueMissing { argument } => Refusal::OptionValueMissing { argument },
+            other => other,
         }
     }
 

@@ -49,8 +49,14 @@ impl Arguments<'_> {
         (refusal, word.column)
     }
 
-    /// The refusal of a word in the place of a slot: perhaps the slot's own word is missing, or stands elsewhere.
-    pub(super) fn misplaced(&self, row: &Row, words: &[Word], wrong: (Refusal, usize)) -> (Refusal, usize) {
+    /// The refusal of a word in the place of a slot: perhaps the slot's own word is missing, or stands elsewhere, `before`
+    /// or behind it.
+    pub(super) fn misplaced(
+        &self,
+        row: &Row,
+        (before, words): (&[Word], &[Word]),
+        wrong: (Refusal, usize),
+    ) -> (Refusal, usize) {
         let (refusal, column) = wrong;
         let alone: Vec<&Word> = words.iter().take_while(|word| !word.option).collect();
         let Some(word) = alone.first().filter(|word| word.column == column) else { return (refusal, column) };
@@ -60,9 +66,11 @@ impl Arguments<'_> {
         ) {
             return (refusal, column);
         }
+        let is_behind = self.fits_a_free_slot(word) && alone[1..].iter().any(|other| reads_as(row, other));
+        let is_before = is_like_nothing(&refusal) && before.iter().any(|other| is_called(row, other));
         let clearer = if self.option_called(&word.text).is_some() {
             self.dash_missing(word)
-        } else if self.fits_a_free_slot(word) && alone[1..].iter().any(|other| reads_as(row, other)) {
+        } else if is_behind || is_before {
             self.out_of_order(word)
         } else if self.is_left_out(row, &alone) {
             Refusal::ArgumentMissing { argument: row.cli }
@@ -109,6 +117,22 @@ impl Arguments<'_> {
 
     fn options(&self) -> impl Iterator<Item = &'static str> {
         self.form.options.iter().map(|option| option.row.cli)
+    }
+}
+
+/// Is a refused word not even like one that is known?
+fn is_like_nothing(refusal: &Refusal) -> bool {
+    matches!(refusal, Refusal::InvalidValue { nearest: None, .. })
+}
+
+/// Is a word, in full, one of those that a row takes? Names are free, but few objects are named after their type.
+fn is_called(row: &Row, word: &Word) -> bool {
+    match row.kind {
+        Kind::Word(words) => {
+            let mut known = words.carried.iter().chain(words.not_carried);
+            known.any(|known| known.eq_ignore_ascii_case(&word.text))
+        }
+        _ => false,
     }
 }
 

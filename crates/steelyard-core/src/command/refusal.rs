@@ -56,6 +56,11 @@ pub enum Refusal {
         argument: &'static str,
     },
     /// 1091: an option without its value.
+    OptionValueMissing {
+        /// Which.
+        argument: &'static str,
+    },
+    /// 1091: nothing where a value belongs.
     ValueMissing {
         /// Which.
         argument: &'static str,

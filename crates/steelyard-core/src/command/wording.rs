@@ -37,6 +37,7 @@ impl Refusal {
                 Some(other) => format!("{text} [{argument}, {other}]"),
                 None => format!("{text} [{argument}]"),
             },
+            Refusal::OptionValueMissing { argument } => format!("{text} [-{argument}]"),
             Refusal::UnknownArgument { word, .. }
             | Refusal::DashMissing { word, .. }
             | Refusal::OutOfOrder { word, .. }
@@ -73,9 +74,9 @@ impl Refusal {
             Refusal::AmbiguousCommand { word, candidates }
             | Refusal::AmbiguousArgument { word, candidates }
             | Refusal::AmbiguousValue { word, candidates, .. } => {
-                format!("{} could be {}; write more of it", quoted(word), some_of(candidates))
+                format!("{} could be {}; write more of it", quoted(word), some_of(candidates, CANDIDATES))
             }
-            Refusal::Incomplete { expected } => format!("go on with {}", some_of(expected)),
+            Refusal::Incomplete { expected } => format!("go on with {}", some_of(expected, LISTED)),
             Refusal::NotCarried { carried: [], .. } => {
                 "this version does not carry it; leave it out".to_owned()
             }
@@ -83,7 +84,8 @@ impl Refusal {
                 format!("this version does not carry it; use {}", one_of(carried))
             }
             Refusal::GivenTwice { .. } => "it is given twice; leave one of them out".to_owned(),
-            Refusal::ValueMissing { .. } => "give a value after it".to_owned(),
+            Refusal::OptionValueMissing { .. } => "give a value after it".to_owned(),
+            Refusal::ValueMissing { .. } => "give a value".to_owned(),
             Refusal::TooManyValues { word, .. } => {
                 format!("{} is one value too many; quote a value that has blanks in it", quoted(word))
             }
@@ -263,10 +265,10 @@ fn one_of(words: &[&str]) -> String {
 }
 
 /// The first few of many.
-fn some_of(words: &[&str]) -> String {
-    match words.len() {
-        0..=LISTED => words.join(", "),
-        more => format!("{} and {} more", words[..LISTED].join(", "), more - LISTED),
+fn some_of(words: &[&str], most: usize) -> String {
+    match words.split_at_checked(most) {
+        None | Some((_, [])) => words.join(", "),
+        Some((first, more)) => format!("{} and {} more", first.join(", "), more.len()),
     }
 }
 
@@ -295,6 +297,8 @@ fn nitro_text(code: u16) -> &'static str {
 
 /// How many of a list are named.
 const LISTED: usize = 6;
+/// How many of the words that one could have been: all, as a rule, for one of them was meant.
+const CANDIDATES: usize = 24;
 /// How much of a foreign word is shown, in characters.
 const SHOWN: usize = 60;
 

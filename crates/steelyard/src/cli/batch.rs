@@ -37,14 +37,15 @@ impl<R: BufRead> Input<R> {
         Input(from)
     }
 
-    /// The next line without its end; `None` behind the last. Of one that is too long so much is held as shows that.
+    /// The next line without its end; `None` behind the last. Of one that is too long so much is held as shows that, in
+    /// whole characters.
     fn next(&mut self) -> std::io::Result<Option<Vec<u8>>> {
         let mut line = Vec::new();
         let mut any = false;
         loop {
             let piece = self.0.fill_buf()?;
             if piece.is_empty() {
-                return Ok(any.then_some(line));
+                return Ok(any.then(|| held(line)));
             }
             any = true;
             let end = piece.iter().position(|byte| *byte == b'\n');
@@ -56,10 +57,21 @@ impl<R: BufRead> Input<R> {
                 if line.last() == Some(&b'\r') {
                     line.pop();
                 }
-                return Ok(Some(line));
+                return Ok(Some(held(line)));
             }
         }
     }
+}
+
+/// A line without the character that it was cut in.
+fn held(mut line: Vec<u8>) -> Vec<u8> {
+    match std::str::from_utf8(&line) {
+        Err(wrong) if line.len() == LONGEST && wrong.error_len().is_none() => {
+            line.truncate(wrong.valid_up_to())
+        }
+        _ => {}
+    }
+    line
 }
 
 impl<'d> Session<'d> {
@@ -222,7 +234,7 @@ impl Order {
             }
             let option =
                 BATCH.into_iter().find(|option| begins(option, &word.text)).ok_or_else(|| unknown(word))?;
-            let value = words.next().ok_or(Refusal::ValueMissing { argument: &option[1..] })?;
+            let value = words.next().ok_or(Refusal::OptionValueMissing { argument: &option[1..] })?;
             match option {
                 "-fileName" => from = Some(value.text.clone()),
                 "-outfile" => to = Some(value.text.clone()),

@@ -115,8 +115,8 @@ impl Answer {
     }
 }
 
-/// More of a line than a command may have, in bytes.
-const LONGEST: usize = 64 * 1024 + 2;
+/// More of a line than a command may have, in bytes, by a character at least.
+const LONGEST: usize = 64 * 1024 + 4;
 
 #[cfg(test)]
 mod tests {

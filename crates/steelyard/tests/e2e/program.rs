@@ -385,7 +385,17 @@ pub fn run_to_end(arguments: &[&str]) -> Output {
 
 /// The same with something on standard input.
 pub fn run_with_input(arguments: &[&str], input: &[u8]) -> Output {
-    let mut command = command(arguments);
+    feed(command(arguments), input)
+}
+
+/// The same in that many bytes of memory; `None` where that cannot be had.
+pub fn run_within(bytes: u64, arguments: &[&str], input: &[u8]) -> Option<Output> {
+    let mut command = crate::installed::program("prlimit")?;
+    command.arg(format!("--data={bytes}")).arg(EXECUTABLE).args(arguments);
+    Some(feed(command, input))
+}
+
+fn feed(mut command: Command, input: &[u8]) -> Output {
     let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = pipes.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();

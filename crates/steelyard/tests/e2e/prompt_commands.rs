@@ -7,7 +7,7 @@ use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
 use crate::place::Place;
-use crate::program::{PASSWORD, Program, run_to_end, run_with_input};
+use crate::program::{PASSWORD, Program, run_to_end, run_with_input, run_within};
 use crate::users::by_password;
 
 pub fn trials() -> Vec<Trial> {
@@ -18,6 +18,7 @@ pub fn trials() -> Vec<Trial> {
         whoever_may_not_give_a_command_by_nitro_may_not_type_it_either,
         a_password_that_is_typed_is_nowhere_to_be_read,
         lines_without_an_end_and_characters_that_a_terminal_obeys_do_no_harm,
+        a_line_of_any_length_is_one_error_and_not_held,
         two_sessions_at_once_lose_no_change,
         ranges_are_carried_out_as_a_whole_or_not_at_all,
     ]
@@ -82,7 +83,7 @@ rm server s
         "Warning: The line is kept and saved, and nothing here acts on it",
         " Done",
         "ERROR: Ambiguous command name",
-        "\t\"s\" could be set, show, stat, save, scp, shell and 6 more; write more of it",
+        "\t\"s\" could be set, show, stat, save, scp, shell, shutdown, source, start, stop, switch, sync; write more of it",
         "\tUserName: owner",
         " Done",
         " Done",
@@ -154,7 +155,7 @@ fn files_of_commands_are_read_and_their_answers_written() {
     for (line, error) in [
         ("source /nowhere/at/all", "ERROR: No such file [/nowhere/at/all]\n"),
         ("source", "ERROR: Required argument missing [fileName]\n"),
-        ("batch -fileName", "ERROR: Required argument value missing [fileName]\n"),
+        ("batch -fileName", "ERROR: Required argument value missing [-fileName]\n"),
         ("batch -fileName x -ntimes 0", "ERROR: Invalid argument value [ntimes]\n"),
     ] {
         let (printed, code) = batch(&data, line);
@@ -258,6 +259,48 @@ fn lines_without_an_end_and_characters_that_a_terminal_obeys_do_no_harm() {
     let output = run_with_input(&["cli", "--data", &data], b"add server \xff 127.0.0.1\nwhoami\n");
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(printed.starts_with("ERROR: ") && printed.ends_with("\tUserName: owner\n Done\n"), "{printed}");
+}
+
+/// 296 of `nitro-errors.tsv`, wherever the line comes from; what comes behind it is carried out.
+fn a_line_of_any_length_is_one_error_and_not_held() {
+    let place = Place::new();
+    let (program, data) = program(&place);
+    let error = "ERROR: Message too long\n\ta line may have 65536 bytes; split it\n";
+    let who = "\tUserName: owner\n Done\n";
+    let most = 32 << 20;
+    for (what, bytes) in
+        [("x", 1 << 20), ("x", 4 * most), ("é", 1 << 20), (" é", 1 << 20), ("\0", 1 << 20), ("\"", 1 << 20)]
+    {
+        let line = format!("add server s -comment {}", what.repeat(bytes / what.len()));
+        let lines = format!("{line}\nwhoami\n");
+        let Some(output) = run_within(most as u64, &["cli", "--data", &data], lines.as_bytes()) else {
+            return;
+        };
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(
+            (printed, output.status.code()),
+            (format!("{error}{who}"), Some(1)),
+            "{bytes} bytes of {what}"
+        );
+    }
+    // One argument of a program has 128 KiB at most.
+    let argument = "x".repeat(100_000);
+    let many: Vec<&str> =
+        ["set", "server", "s", "-comment"].into_iter().chain([argument.as_str(); 10]).collect();
+    let refused = (Some(1), String::new(), error.to_owned());
+    assert_eq!(one(&data, &many), refused);
+    assert_eq!(one(&data, &[&format!("set server s -comment {argument}")]), refused);
+    for bytes in [70_000, 1 << 20, 17 << 20] {
+        let line = format!("set server s -comment {}", "x".repeat(bytes));
+        let (status, answer) = posted(&program, &by_password("nsroot", PASSWORD), &line);
+        let expected = match bytes {
+            ..16_777_216 => (599, 296, "Message too long"),
+            _ => (400, 1233, "Invalid JSON input [at most 16384 KiB]"),
+        };
+        let told = (status, answer["errorcode"].as_u64().unwrap(), answer["message"].as_str().unwrap());
+        assert_eq!(told, expected, "{bytes} bytes");
+    }
+    assert_eq!(one(&data, &["show", "server"]).1.matches("Comment").count(), 0, "nothing was changed");
 }
 
 fn two_sessions_at_once_lose_no_change() {
