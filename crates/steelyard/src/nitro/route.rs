@@ -12,7 +12,7 @@ use super::query::{Query, decode_id};
 use super::reply::Reply;
 use super::resource::{Resource, Wanted};
 use super::{Door, beyond, completing, config, schema, session, show, stat, typed};
-use crate::auth::Source;
+use crate::auth::{DONE, Source};
 use crate::explain;
 use crate::metrics;
 use crate::state::State;
@@ -106,7 +106,31 @@ async fn look(wanted: &Wanted<'_>) -> Result<Reply, Reply> {
     let id = wanted.id.map(|id| format!(" {id}")).unwrap_or_default();
     let command = format!("{verb} {}{id}", session::object_words(wanted.resource.name));
     session::permitted(wanted.state, wanted.who, &command)?;
+    if wanted.section == Section::Stat && stat::anew::is_asked(wanted.query) {
+        return cleared(wanted, &command).await;
+    }
     Ok(show::answer(wanted).await)
+}
+
+/// Figures that begin anew: a change, which who may only look may not make.
+async fn cleared(wanted: &Wanted<'_>, command: &str) -> Result<Reply, Reply> {
+    let state = wanted.state;
+    stat::check(wanted.query)?;
+    if let Some(other) =
+        ["filter", "count", "pagesize"].iter().find(|other| wanted.query.get(other).is_some())
+    {
+        // They choose from what was counted, when it is cleared already.
+        let text = format!("Arguments cannot both be specified [clearstats, {other}]");
+        return Err(Reply::error(StatusCode::BAD_REQUEST, 1092, &text));
+    }
+    let changed = command.replacen("stat", "clear", 1);
+    session::permitted(state, wanted.who, &changed)?;
+    let reply = show::answer(wanted).await;
+    if reply.status.is_success() {
+        let level = stat::anew::word(wanted.query).unwrap_or_default();
+        state.auth().note(wanted.who, &format!("{command} -clearstats {level}"), DONE);
+    }
+    Ok(reply)
 }
 
 async fn change(wanted: Wanted<'_>, head: &Parts, body: &mut Body, door: &Door) -> Result<Reply, Reply> {

@@ -158,6 +158,29 @@ impl Row {
         }
     }
 
+    /// The resource that it is an element of.
+    pub fn resource(&self) -> &'static str {
+        self.resource
+    }
+
+    /// Its fields that are whole numbers.
+    pub fn numbers(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.fields.iter().filter_map(|(name, value)| Some((&**name, as_text(value).parse().ok()?)))
+    }
+
+    /// Takes a number off a field's, which stays what it is in JSON.
+    pub fn subtract(&mut self, name: &str, number: u64) {
+        let field = self.fields.iter_mut().find(|(known, _)| known == name);
+        let Some((_, value)) = field else { return };
+        let Ok(left) = as_text(value).parse::<u64>().map(|known| known.saturating_sub(number)) else {
+            return;
+        };
+        *value = match value {
+            Plain::String(_) => json!(left.to_string()),
+            _ => json!(left),
+        };
+    }
+
     fn find(&self, name: &str) -> Option<&Plain> {
         self.fields.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }

@@ -39,6 +39,7 @@ use crate::expose::Exposed;
 use crate::files::Folders;
 use crate::metrics::Figures;
 use crate::nitro::rates::{Rates, Recent};
+use crate::nitro::stat::anew::Cleared;
 use crate::nitro::totals::Totals;
 use crate::probe::Prober;
 use crate::read::Source;
@@ -69,6 +70,7 @@ pub struct State {
     exposed: Exposed,
     workers: RefCell<Option<Workers>>,
     rates: RefCell<Rates>,
+    cleared: RefCell<Cleared>,
     totals: RefCell<Totals>,
     addresses: Addresses,
     probing: Probing,
@@ -170,6 +172,7 @@ impl State {
             exposed,
             workers: RefCell::new(None),
             rates: RefCell::default(),
+            cleared: RefCell::default(),
             totals: RefCell::new(totals),
             addresses,
             probing,
@@ -290,6 +293,11 @@ impl State {
     /// What a service carried in the last seconds.
     pub fn recent_of_service(&self, service: &Service) -> Recent {
         self.rates.borrow().of_service(service, self.clock.now())
+    }
+
+    /// What counters were when they were cleared.
+    pub fn cleared(&self) -> &RefCell<Cleared> {
+        &self.cleared
     }
 
     /// The virtual servers in the order of the configuration.

@@ -17,7 +17,8 @@ pub fn trials() -> Vec<Trial> {
         a14_an_empty_system_has_every_key_and_no_null,
         every_field_is_there_with_its_type_and_listed_ones_are_zero,
         a16_totals_go_on_when_what_was_counted_is_gone,
-        clearstats_is_taken_and_clears_nothing,
+        clearstats_lets_the_counters_of_what_it_names_begin_anew,
+        whoever_may_only_look_clears_no_counter_and_who_did_is_noted,
         members_are_told_with_their_group_and_by_arguments,
         what_is_bound_is_told_with_its_virtual_server,
         the_hosts_figures_are_the_kernels,
@@ -189,18 +190,97 @@ fn a16_totals_go_on_when_what_was_counted_is_gone() {
     assert_eq!(stat(&program, "ns")["starttime"], started, "whoever sees 0 finds when the program began");
 }
 
-fn clearstats_is_taken_and_clears_nothing() {
+/// The counters of `/metrics` in a line, such as `steelyard_vserver_requests_total{vserver="v"} 10`.
+fn scraped(program: &Program, start: &str) -> String {
+    let host = program.nitro_address();
+    let metrics = program.manage(format!("GET /metrics HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+    let text = String::from_utf8(metrics.body).unwrap();
+    text.lines()
+        .find(|line| line.starts_with(start))
+        .unwrap_or_else(|| panic!("{start} in {text}"))
+        .to_owned()
+}
+
+fn clearstats_lets_the_counters_of_what_it_names_begin_anew() {
     let place = Place::new();
-    let _services = [1, 2].map(|n| TestService::named(place.service(n), "s"));
+    let _services = [1, 2, 3].map(|n| TestService::named(place.service(n), "s"));
     let program = all_kinds(&place);
-    (0..10).for_each(|_| drop(page(place.vserver(0))));
-    for query in ["clearstats=full", "clearstats=basic", "args=clearstats:full"] {
-        let vserver = element(stat(&program, &format!("lbvserver/v?{query}")));
-        assert_eq!(number(&vserver, "totalrequests"), 10, "{query}");
+    let fetch = |count| {
+        (0..count).for_each(|_| drop(page(place.vserver(0))));
+        program.wait_at_rest();
+    };
+    let read = |path: &str, field: &str| number(&element(stat(&program, path)), field);
+    fetch(12);
+    let metric = scraped(&program, "steelyard_vserver_requests_total{vserver=\"v\"}");
+    let of_services = read("service/s1", "totalrequests");
+    assert!(of_services > 0 && metric.ends_with(" 12"), "{metric}");
+    // The answer has the figures that are left: none.
+    assert_eq!(read("lbvserver/v?statbindings=yes&clearstats=basic", "totalrequests"), 0);
+    for counter in ["totalrequests", "totalresponses", "tothits", "totalrequestbytes", "totalresponsebytes"] {
+        assert_eq!(read("lbvserver/v", counter), 0, "{counter}");
     }
-    assert_eq!(program.counter("totalrequests"), 10);
+    assert_eq!(read("service/s1", "totalrequests"), of_services, "what was not named counts on");
+    assert_eq!(read("protocolhttp", "httptotrequests"), 12);
+    assert_eq!(
+        scraped(&program, "steelyard_vserver_requests_total{vserver=\"v\"}"),
+        metric,
+        "these never fall"
+    );
+    fetch(3);
+    assert_eq!((read("lbvserver/v", "totalrequests"), read("protocolhttp", "httptotrequests")), (3, 15));
+    // With what is bound to it, once; the appliance, a member, by any form of the question.
+    assert_eq!(read("lbvserver/v?clearstats=full", "totalrequests"), 0);
+    assert_eq!(read("service/s1", "vsvrservicehits"), 0);
+    let members = || stat(&program, "servicegroupmember").as_array().unwrap().clone();
+    assert!(members().iter().all(|member| number(member, "totalrequests") == 0));
+    fetch(6);
+    let before: u64 = members().iter().map(|member| number(member, "totalrequests")).sum();
+    stat(&program, "servicegroupmember?args=servicegroupname:g,servername:web,clearstats:full");
+    let left: Vec<u64> = members().iter().map(|member| number(member, "totalrequests")).collect();
+    assert!(left[0] > 0 && left[1] == 0 && before > left[0], "{left:?} of {before}");
+    stat(&program, "servicegroup/g?clearstats=full");
+    assert!(members().iter().all(|member| number(member, "totalrequests") == 0));
+    stat(&program, "protocolhttp?clearstats=full");
+    assert_eq!((read("protocolhttp", "httptotrequests"), read("ns", "httptotrequests")), (0, 21));
+    // Cleared it stays under another name, and a new one of the old name begins at 0.
+    assert_eq!(
+        program
+            .owner(
+                "POST",
+                "lbvserver?action=rename",
+                Some(&json!({"lbvserver": {"name": "v", "newname": "w"}}))
+            )
+            .0,
+        "HTTP/1.1 200 OK"
+    );
+    assert_eq!(read("lbvserver/w", "totalrequests"), 6);
     let (status, answer) = program.nitro("/nitro/v1/stat/lbvserver?clearstats=all");
     assert_eq!((status.as_str(), &answer["errorcode"]), ("HTTP/1.1 400 Bad Request", &json!(1097)));
+    let (status, answer) = program.nitro("/nitro/v1/stat/lbvserver?clearstats=full&filter=name:w");
+    assert_eq!((status.as_str(), &answer["errorcode"]), ("HTTP/1.1 400 Bad Request", &json!(1092)));
+    assert_eq!(read("lbvserver/w", "totalrequests"), 6);
+}
+
+fn whoever_may_only_look_clears_no_counter_and_who_did_is_noted() {
+    let place = Place::new();
+    let _services = [1, 2].map(|n| TestService::named(place.service(n), "s"));
+    let watcher = "add system user watcher 1a2b3c4d5e\nbind system user watcher read-only 100\n";
+    let text = format!("{}{watcher}", ALL_KINDS.replace("IP", &place.ip().to_string()));
+    let program = Program::launch(&place, &text);
+    (0..4).for_each(|_| drop(page(place.vserver(0))));
+    program.wait_at_rest();
+    let (host, path) = (place.nitro(), "/nitro/v1/stat/lbvserver/v?clearstats=full");
+    let asked = |keys: &str| program.manage(format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{keys}\r\n"));
+    let refused = asked("X-NITRO-USER: watcher\r\nX-NITRO-PASS: 1a2b3c4d5e\r\n");
+    assert_eq!(refused.start, "HTTP/1.1 403 Forbidden");
+    assert_eq!(program.counter("totalrequests"), 4);
+    assert_eq!(asked(&program.keys()).start, "HTTP/1.1 200 OK");
+    assert_eq!(program.counter("totalrequests"), 0);
+    let log = program.data().join("audit.log");
+    wait_for("the audit log", || {
+        let text = std::fs::read_to_string(&log).unwrap_or_default();
+        text.lines().filter(|line| line.contains("\"stat lb vserver v -clearstats full\"")).count() == 1
+    });
 }
 
 fn members_are_told_with_their_group_and_by_arguments() {

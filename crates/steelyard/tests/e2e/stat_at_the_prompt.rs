@@ -20,6 +20,7 @@ pub fn trials() -> Vec<Trial> {
         there_is_a_page_of_everything_that_is_counted,
         hits_decide_what_comes_first,
         another_page_comes_after_seven_seconds_with_figures_of_its_own,
+        counters_begin_anew_where_that_is_asked_for,
         what_cannot_be_counted_is_an_error_in_the_appliances_words,
         two_thousand_virtual_servers_are_one_table,
     ]
@@ -321,6 +322,25 @@ fn another_page_comes_after_seven_seconds_with_figures_of_its_own() {
     assert_eq!(requests(), 6);
     assert_eq!(lines.map(Result::unwrap).filter(|line| line == " Done").count(), 1);
     assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+fn counters_begin_anew_where_that_is_asked_for() {
+    let place = Place::new();
+    let (program, data, _services) = launched(&place);
+    (0..4).for_each(|_| drop(page(place.vserver(0))));
+    program.wait_at_rest();
+    let requests = |line: &str| {
+        let lines = shown(&data, line);
+        let line = lines.iter().find(|line| line.starts_with("Requests  ")).unwrap();
+        line.split_whitespace().last().unwrap().parse::<u64>().unwrap()
+    };
+    assert_eq!((requests("stat lb vserver v"), requests("stat service s1")), (4, 2));
+    assert_eq!(requests("stat lb vserver v -clearstats basic"), 0);
+    assert_eq!((requests("stat lb vserver v"), requests("stat service s1")), (0, 2));
+    assert_eq!(requests("stat lb vserver v -clearstats full"), 0);
+    assert_eq!(requests("stat service s1"), 0, "with what is bound to it");
+    let (code, _, errors) = ask(&data, "stat lb vserver v -clearstats some");
+    assert_eq!((code, errors.lines().next()), (Some(1), Some("ERROR: Invalid argument value [clearstats]")));
 }
 
 fn what_cannot_be_counted_is_an_error_in_the_appliances_words() {

@@ -68,8 +68,10 @@ impl Pages {
         if let Some(left) = &mut self.left {
             *left = left.saturating_sub(1);
         }
+        let mut rows = rows(door, &self.order)?;
+        // What comes after goes on from there.
+        self.order.cleared = None;
         let order = &self.order;
-        let mut rows = rows(door, order)?;
         let manner = Manner { full_values: order.full_values, columns: screen.columns };
         match &order.kind.form {
             Form::Single(parts) => {
@@ -91,17 +93,23 @@ fn rows(door: &Door, order: &Order) -> Result<Vec<Fields>, Said> {
     let resource = order.kind.resource;
     let mut path = format!("/nitro/v1/stat/{resource}");
     let encoded = |name: &str| percent_encode(&percent_encode(name));
+    let mut query: Vec<String> = order.cleared.map(|word| format!("clearstats={word}")).into_iter().collect();
     match (&order.name, &order.member) {
-        (Some(group), Some(member)) => path.push_str(&format!(
-            "?args=servicegroupname:{},{}:{},port:{}",
+        (Some(group), Some(member)) => query.push(format!(
+            "args=servicegroupname:{},{}:{},port:{}",
             encoded(group),
             member.by,
             encoded(&member.host),
             member.port
         )),
-        (Some(name), None) => path.push_str(&format!("/{}?statbindings=yes", encoded(name))),
-        (None, _) if order.detail => path.push_str("?statbindings=yes"),
+        (Some(name), None) => path.push_str(&format!("/{}", encoded(name))),
         (None, _) => {}
+    }
+    if order.name.is_some() || order.detail {
+        query.push("statbindings=yes".to_owned());
+    }
+    if !query.is_empty() {
+        path.push_str(&format!("?{}", query.join("&")));
     }
     let body = door.get(&path)?;
     let unread = |_| Said::error(format!("Internal error [{resource}]"));

@@ -22,6 +22,8 @@ pub struct Order {
     pub full_values: bool,
     /// Sorted by hits, the most first, or the least.
     pub sorted: Option<Sorted>,
+    /// Which counters begin anew: `basic` or `full`.
+    pub cleared: Option<&'static str>,
     /// How often; without end where that is 0.
     pub times: u32,
 }
@@ -77,6 +79,7 @@ impl Order {
             detail: false,
             full_values: false,
             sorted: None,
+            cleared: None,
             times: 1,
         };
         for (row, value) in arguments {
@@ -97,6 +100,7 @@ impl Order {
             ("sortorder", Value::Word(word)) => {
                 self.sorted = Some(if *word == "ascending" { Sorted::Ascending } else { Sorted::Descending });
             }
+            ("clearstats", Value::Word(word)) => self.cleared = Some(*word),
             ("logfile", _) => return Err(Said::from(no_log())),
             ("port", Value::Number(port)) => {
                 self.member.get_or_insert_with(member).port = port.to_string();

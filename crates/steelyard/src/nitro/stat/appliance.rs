@@ -4,6 +4,7 @@
 use rustix::fs::statvfs;
 use steelyard_core::time::Time;
 
+use super::anew::{self, Of};
 use super::protocol::{self, BYTES_OF_A_MBIT, Count};
 use crate::kernel::{Memory, RX_BYTES, TX_BYTES, Ticks};
 use crate::nitro::reply::Reply;
@@ -25,6 +26,7 @@ pub fn ns(wanted: &Wanted<'_>) -> Row {
     protocol::counts(&mut row, &span, protocol::CARRIED);
     protocol::connections(&mut row, wanted.state);
     row.always_zero();
+    anew::counted(&mut row, wanted, &Of::Appliance(""));
     row
 }
 

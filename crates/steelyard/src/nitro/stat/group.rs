@@ -1,8 +1,12 @@
 //! The figures of service groups and of their members.
 
+use std::sync::Arc;
+
 use steelyard_core::config::{Config, Member, ServiceGroup};
+use steelyard_core::service::Service;
 use steelyard_core::snapshot::member_name;
 
+use super::anew::{self, Of};
 use super::traffic::{hits, service_fields};
 use crate::nitro::documented::Section;
 use crate::nitro::reply::Reply;
@@ -15,12 +19,15 @@ pub fn servicegroup(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
     let config = wanted.state.config();
     let with_members = wanted.query.says_yes("statbindings");
     let of = |group: &ServiceGroup| {
+        // A group has no counters but those of its members, which are told, or cleared.
+        let members =
+            if with_members || anew::is_with_bound(wanted) { members(wanted, group) } else { Vec::new() };
         let mut row = wanted.row();
         row.text("servicegroupname", &group.name)
             .text("state", if group.enabled { "ENABLED" } else { "DISABLED" })
             .text("servicetype", group.service_type.text());
         if with_members {
-            row.rows("servicegroupmember", members(wanted.state, group));
+            row.rows("servicegroupmember", members);
         }
         row
     };
@@ -28,13 +35,18 @@ pub fn servicegroup(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
 }
 
 /// The members of a group in the answer about something else: each is called `group?server?port`.
-pub fn members(state: &State, group: &ServiceGroup) -> Vec<Row> {
+pub fn members(wanted: &Wanted<'_>, group: &ServiceGroup) -> Vec<Row> {
+    let state = wanted.state;
     let of = |member: &Member| {
         let mut row = Row::new(Section::Stat, "servicegroupmember");
         let name = member_name(&group.name, &member.server, member.port);
         row.text("servicegroupname", &*name);
         figures(&mut row, state, group, member);
-        hits(&mut row, state, state.snapshot().service(&name));
+        let live = state.snapshot().service(&name).cloned();
+        hits(&mut row, state, live.as_ref());
+        if let Some(live) = &live {
+            anew::counted(&mut row, wanted, &Of::Service(live));
+        }
         row
     };
     group.members.iter().map(of).collect()
@@ -53,14 +65,21 @@ pub fn servicegroupmember(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
             .text("servername", &member.server)
             .number("port", member.port.into());
         figures(&mut row, state, group, member);
-        row
+        (row, state.snapshot().service(&member_name(&group.name, &member.server, member.port)).cloned())
     };
     let is_it = |row: &Row, (name, value): &(String, String)| {
         row.as_text(name).is_none_or(|known| known.eq_ignore_ascii_case(value))
     };
     let groups = groups(wanted, &config)?;
     let all = groups.into_iter().flat_map(|group| group.members.iter().map(move |member| (group, member)));
-    Ok(all.map(of).filter(|row| named.iter().all(|argument| is_it(row, argument))).collect())
+    let meant = all.map(of).filter(|(row, _)| named.iter().all(|argument| is_it(row, argument)));
+    let counted = |(mut row, live): (Row, Option<Arc<Service>>)| {
+        if let Some(live) = &live {
+            anew::counted(&mut row, wanted, &Of::Service(live));
+        }
+        row
+    };
+    Ok(meant.map(counted).collect())
 }
 
 fn groups<'c>(wanted: &Wanted<'_>, config: &'c Config) -> Result<Vec<&'c ServiceGroup>, Reply> {

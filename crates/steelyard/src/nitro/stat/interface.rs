@@ -1,5 +1,6 @@
 //! The figures of network interfaces.
 
+use super::anew::{self, Of};
 use crate::interfaces;
 use crate::kernel;
 use crate::nitro::reply::Reply;
@@ -28,6 +29,7 @@ pub fn interface(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
             }
         }
         row.always_zero();
+        anew::counted(&mut row, wanted, &Of::Appliance(&interface.name));
         row
     };
     Ok(all.iter().map(of).collect())

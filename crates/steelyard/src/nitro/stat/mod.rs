@@ -1,8 +1,9 @@
 //! The resources under `/nitro/v1/stat`: the tables, and the figures of each (`spec/nitro.md` 10).
 //!
-//! What is never anything but 0 here is listed in `nitro/zero.md`, for people and for the program alike. `clearstats` is taken
-//! and clears nothing: exporters take a counter that falls for a restart.
+//! What is never anything but 0 here is listed in `nitro/zero.md`, for people and for the program alike. Counters begin anew by
+//! `clearstats` alone (`anew`): exporters take a counter that falls for a restart.
 
+pub mod anew;
 pub mod appliance;
 mod group;
 mod interface;
@@ -48,8 +49,7 @@ pub fn zeros(wanted: &Wanted<'_>) -> Row {
 /// # Errors
 /// It is none.
 pub fn check(query: Query<'_>) -> Result<(), Reply> {
-    let argument = query.pairs("args").into_iter().find(|(name, _)| name.eq_ignore_ascii_case("clearstats"));
-    let word = query.get("clearstats").or(argument.map(|(_, word)| word));
+    let word = anew::word(query);
     let is_known = |word: &str| ["basic", "full"].iter().any(|known| known.eq_ignore_ascii_case(word));
     if word.as_deref().is_none_or(is_known) {
         return Ok(());

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::anew::{self, Of};
 use crate::nitro::resource::Wanted;
 use crate::nitro::row::Row;
 use crate::nitro::totals::{Sample, Span};
@@ -39,6 +40,7 @@ pub fn http(wanted: &Wanted<'_>) -> Row {
     counts(&mut row, &span, CARRIED);
     counts(&mut row, &span, SENT);
     row.always_zero();
+    anew::counted(&mut row, wanted, &Of::Appliance(""));
     row
 }
 
@@ -56,6 +58,7 @@ pub fn tcp(wanted: &Wanted<'_>) -> Row {
         .number("tcpsurgequeuelen", waiting + paced);
     counts(&mut row, &span, TCP);
     row.always_zero();
+    anew::counted(&mut row, wanted, &Of::Appliance(""));
     row
 }
 
@@ -64,6 +67,7 @@ pub fn ip(wanted: &Wanted<'_>) -> Row {
     let mut row = wanted.row();
     counts(&mut row, &wanted.state.span(), IP);
     row.always_zero();
+    anew::counted(&mut row, wanted, &Of::Appliance(""));
     row
 }
 
@@ -72,6 +76,7 @@ pub fn udp(wanted: &Wanted<'_>) -> Row {
     let mut row = wanted.row();
     counts(&mut row, &wanted.state.span(), UDP);
     row.always_zero();
+    anew::counted(&mut row, wanted, &Of::Appliance(""));
     row
 }
 

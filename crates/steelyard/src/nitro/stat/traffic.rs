@@ -8,6 +8,7 @@ use steelyard_core::config::{Service as Configured, ServiceType};
 use steelyard_core::service::{Service, State as ServiceState};
 use steelyard_core::time::SECOND_US;
 
+use super::anew::{self, Of};
 use crate::nitro::documented::Section;
 use crate::nitro::rates::{Counts, Recent};
 use crate::nitro::reply::Reply;
@@ -19,11 +20,12 @@ use crate::state::State;
 pub fn service(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
     let config = wanted.state.config();
     let found = wanted.of(&config.services)?;
-    Ok(found.into_iter().map(|service| service_row(wanted.state, service)).collect())
+    Ok(found.into_iter().map(|service| service_row(wanted, service)).collect())
 }
 
 /// A service, in an answer about services or about what it is bound to.
-pub fn service_row(state: &State, configured: &Configured) -> Row {
+pub fn service_row(wanted: &Wanted<'_>, configured: &Configured) -> Row {
+    let state = wanted.state;
     let live = state.snapshot().service(&configured.name).cloned();
     let mut row = Row::new(Section::Stat, "service");
     row.text("name", &configured.name);
@@ -36,6 +38,9 @@ pub fn service_row(state: &State, configured: &Configured) -> Row {
         .number("activetransactions", live.as_ref().map_or(0, |live| live.active()));
     hits(&mut row, state, live.as_ref());
     row.always_zero();
+    if let Some(live) = &live {
+        anew::counted(&mut row, wanted, &Of::Service(live));
+    }
     row
 }
 

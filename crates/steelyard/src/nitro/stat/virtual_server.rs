@@ -7,6 +7,7 @@ use steelyard_core::config::{CsVserver, LbBinding, LbMonitor, LbVserver};
 use steelyard_core::service::State as ServiceState;
 use steelyard_core::vserver::VirtualServer;
 
+use super::anew::{self, Of};
 use super::group;
 use super::traffic::{address, carried, service_row, state_text};
 use crate::nitro::rates::Counts;
@@ -23,8 +24,12 @@ pub fn lbvserver(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
         let live = snapshot.vserver(&configured.name)?;
         let mut row = wanted.row();
         figures(&mut row, wanted.state, configured, live);
-        if with_bindings {
-            bindings(&mut row, wanted.state, configured);
+        anew::counted(&mut row, wanted, &Of::Vserver(live));
+        if with_bindings || anew::is_with_bound(wanted) {
+            let (services, members) = bound(wanted, configured);
+            if with_bindings {
+                row.rows("service", services).rows("servicegroupmember", members);
+            }
         }
         Some(row)
     };
@@ -75,20 +80,21 @@ fn durations(row: &mut Row, vserver: &VirtualServer) {
         .number("totcltttlbtransactions", count);
 }
 
-fn bindings(row: &mut Row, state: &State, configured: &LbVserver) {
-    let config = state.config();
+/// The services bound to it, and the members of groups.
+fn bound(wanted: &Wanted<'_>, configured: &LbVserver) -> (Vec<Row>, Vec<Row>) {
+    let config = wanted.state.config();
     let (mut services, mut members) = (Vec::new(), Vec::new());
     for binding in &configured.bindings {
         match binding {
             LbBinding::Service { name, .. } => {
-                services.extend(config.services.find(name).map(|service| service_row(state, service)));
+                services.extend(config.services.find(name).map(|service| service_row(wanted, service)));
             }
             LbBinding::ServiceGroup { name, .. } => {
-                members.extend(config.service_groups.find(name).map(|found| group::members(state, found)));
+                members.extend(config.service_groups.find(name).map(|found| group::members(wanted, found)));
             }
         }
     }
-    row.rows("service", services).rows("servicegroupmember", members.into_iter().flatten().collect());
+    (services, members.into_iter().flatten().collect())
 }
 
 /// `sslvserver`: virtual servers of TLS, which this version does not serve.
