@@ -54,7 +54,7 @@ fn every_field_of_nitro_is_known() {
 }
 
 /// What NITRO lets be written and no synopsis of these commands has: units, which are words behind a value here; other
-/// names of arguments in one message; a word that says that two others follow; results that the lists count as fields; arguments of `clear`, `diff` and of
+/// names of arguments in one message; a word that says that two others follow; results that the lists count as fields; arguments of `save`, `clear`, `diff` and of
 /// programs that manage several appliances; a service's number, which `CustomServerID` replaced; a
 /// password of `ns rpcNode`.
 const NOT_OURS: &[&str] = &[
@@ -69,6 +69,7 @@ const NOT_OURS: &[&str] = &[
     "lb monitor hostname",
     "lb parameter adccookieattributewarningmsg",
     "lb parameter feature",
+    "ns config all",
     "lb vserver currentactiveorder",
     "lb vserver redirurlflags",
     "HA node hasyncfailurereason",

@@ -207,6 +207,8 @@ mod service;
 mod shortage;
 #[path = "e2e/shown.rs"]
 mod shown;
+#[path = "e2e/shown_at_the_prompt.rs"]
+mod shown_at_the_prompt;
 #[path = "e2e/shown_fields.rs"]
 mod shown_fields;
 #[cfg(feature = "ssh")]
@@ -278,6 +280,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(prompt::trials());
     trials.extend(prompt_commands::trials());
     trials.extend(terminal_keys::trials());
+    trials.extend(shown_at_the_prompt::trials());
     trials.extend(failing::trials());
     trials.extend(accounting::trials());
     trials.extend(limits::trials());

@@ -20,6 +20,16 @@ pub enum StartupReason {
 }
 
 impl StartupReason {
+    /// Its number in `lbrrreason`.
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The one of that number; `None` for 0, and for the reasons of what is not here.
+    pub fn of_code(code: u8) -> Option<StartupReason> {
+        StartupReason::ALL.into_iter().find(|reason| reason.code() == code)
+    }
+
     /// As `show lb vserver` prints it.
     pub fn text(self) -> &'static str {
         match self {
@@ -31,6 +41,16 @@ impl StartupReason {
             StartupReason::VserverEnabled => "Vserver is enabled",
         }
     }
+
+    /// Every one.
+    const ALL: [StartupReason; 6] = [
+        StartupReason::MethodChanged,
+        StartupReason::ServiceUp,
+        StartupReason::ServiceBound,
+        StartupReason::FactorChanged,
+        StartupReason::FeatureEnabled,
+        StartupReason::VserverEnabled,
+    ];
 }
 
 /// How far a virtual server is from leaving start-up round robin.

@@ -156,7 +156,7 @@ impl<'f> Arguments<'f> {
         let mut chosen = Vec::with_capacity(words.len());
         for (at, word) in words.iter().enumerate() {
             let list = row.kind == Kind::Names;
-            let range = match row.ranged && (at == 0 || list) {
+            let range = match row.ranged && (at == 0 || list) && !self.builder.is_pattern(row, &word.text) {
                 true => range::of(row.cli, &word.text)?,
                 false => None,
             };

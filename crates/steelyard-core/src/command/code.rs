@@ -27,6 +27,7 @@ impl Refusal {
             Refusal::TooLong { .. } => 1106,
             Refusal::InvalidIp { .. } => 1110,
             Refusal::InvalidName { .. } => 1075,
+            Refusal::NoAnchor { .. } => 1135,
             Refusal::RangeGiven { .. } | Refusal::InvalidRange { .. } => 1116,
             Refusal::RangesDiffer { .. } => 1117,
             Refusal::SecondRange { .. } => 1118,
@@ -105,6 +106,7 @@ impl Refusal {
             | Refusal::TooLong { argument, .. }
             | Refusal::InvalidIp { argument, .. }
             | Refusal::InvalidName { argument, .. }
+            | Refusal::NoAnchor { argument, .. }
             | Refusal::RangeGiven { argument, .. }
             | Refusal::InvalidRange { argument, .. }
             | Refusal::RangesDiffer { argument, .. }
@@ -163,6 +165,7 @@ impl Refusal {
             | Refusal::AboveMaximum { word, .. }
             | Refusal::InvalidIp { word, .. }
             | Refusal::InvalidName { word, .. }
+            | Refusal::NoAnchor { word, .. }
             | Refusal::RangeGiven { word, .. }
             | Refusal::RangeReversed { word, .. }
             | Refusal::DomainGiven { word, .. } => Some(word),
@@ -207,6 +210,7 @@ impl Refusal {
             | Refusal::AboveMaximum { word, .. }
             | Refusal::InvalidIp { word, .. }
             | Refusal::InvalidName { word, .. }
+            | Refusal::NoAnchor { word, .. }
             | Refusal::RangeGiven { word, .. }
             | Refusal::InvalidRange { word, .. }
             | Refusal::SecondRange { word, .. }

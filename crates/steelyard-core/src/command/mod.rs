@@ -70,7 +70,7 @@ pub use typed::{Action, Meaning, Typed, help, typed_word};
 pub use unmeasured::unmeasured;
 pub use used::features_not_enabled;
 
-use crate::config::attribute::{Change, Resource, Row, Value};
+use crate::config::attribute::{self, Change, Resource, Row, Value};
 use crate::config::{HaPartner, SslService, SslServiceGroup};
 use form::Form;
 
@@ -398,12 +398,32 @@ impl<'f> Builder<'f> {
         if self.has(row) {
             return Err(Refusal::GivenTwice { argument: row.cli });
         }
-        let (value, rest) = match self.is_named_alone(row) {
-            true => (Value::Unset, words),
-            false => value::read(row, words)?,
+        let (value, rest) = match words {
+            _ if self.is_named_alone(row) => (Value::Unset, words),
+            [word, rest @ ..] if self.is_pattern(row, word) => (Value::Text((*word).to_owned()), rest),
+            _ => value::read(row, words).map_err(|refusal| self.without_anchor(row, refusal))?,
         };
         self.command.arguments.push(Argument { row, value });
         Ok(rest)
+    }
+
+    /// `show` takes a regular expression in the place of a name (`spec/cli.md` 2). Whoever shows reads it.
+    fn is_pattern(&self, row: &Row, word: &str) -> bool {
+        self.command.verb == Verb::Show && row.place == attribute::Place::Key && word.starts_with('^')
+    }
+
+    /// What is no name may be meant as one.
+    fn without_anchor(&self, row: &Row, refusal: Refusal) -> Refusal {
+        match refusal {
+            Refusal::InvalidName { argument, word }
+                if self.command.verb == Verb::Show
+                    && row.place == attribute::Place::Key
+                    && word.contains(EXPRESSION) =>
+            {
+                Refusal::NoAnchor { argument, word }
+            }
+            other => other,
+        }
     }
 
     /// `unset` gives its options no values.
@@ -430,3 +450,6 @@ impl<'f> Builder<'f> {
         Ok(self.command)
     }
 }
+
+/// Characters of regular expressions that no name has.
+const EXPRESSION: [char; 9] = ['*', '+', '?', '|', '(', ')', '$', '\\', '^'];

@@ -152,6 +152,13 @@ pub enum Refusal {
         /// As typed.
         word: String,
     },
+    /// 1135: what looks like a regular expression and does not begin as one.
+    NoAnchor {
+        /// Of which argument.
+        argument: &'static str,
+        /// As typed.
+        word: String,
+    },
     /// 1116: `[1-3]` in a name or an address.
     RangeGiven {
         /// Of which argument.

@@ -107,6 +107,7 @@ impl Refusal {
                 format!("{} is a placeholder; put the name itself in its place", quoted(word))
             }
             Refusal::InvalidName { word, .. } => format!("choose another name than {}", quoted(word)),
+            Refusal::NoAnchor { word, .. } => format!("write ^{word} for all that it matches"),
             Refusal::RangeGiven { word, .. } => {
                 format!("no range can be given here; write one command for each of {}", quoted(word))
             }
@@ -346,6 +347,7 @@ const TEXTS: &[(u16, &str)] = &[
     (1118, "Only one range allowed per argument"),
     (1119, "Unmatched character"),
     (1128, "Incomplete command"),
+    (1135, "First character of regular expression must be ^"),
     (1137, "Invalid regular expression"),
     (1172, "Invalid range value"),
     (1303, "Service not bound to Vserver"),

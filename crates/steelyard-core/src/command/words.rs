@@ -55,11 +55,18 @@ pub(super) static ANALYTICS_PROFILE: Row = Row::new(
 )
 .inert();
 
-/// Words without a value that `show` takes.
-pub(super) static SHOWN: [Row; 5] = [
-    bare("internal", "internal", "What the appliance made for itself."),
-    bare("all", "all", "Everything."),
-    bare("includeMembers", "includemembers", "The members of groups as well."),
+/// What `show` takes instead of the name of a server or a service.
+pub(super) static INTERNAL: Row = bare("internal", "internal", "What the appliance made for itself.");
+
+/// What it takes instead of the name of a service.
+pub(super) static ALL: Row = bare("all", "all", "Everything.");
+
+/// What it takes instead of the name of a group.
+pub(super) static INCLUDE_MEMBERS: Row =
+    bare("includeMembers", "includemembers", "The members of groups as well.");
+
+/// Words without a value that every `show` takes.
+pub(super) static SHOWN: [Row; 2] = [
     bare("summary", "summary", "A line for each."),
     bare("fullValues", "fullvalues", "Values as they are, not cut."),
 ];

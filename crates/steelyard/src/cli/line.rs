@@ -76,14 +76,13 @@ pub fn carry_out(line: &str, door: &Door) -> Result<Asked, Said> {
     let answer = match Typed::read(command, &Config::default()) {
         Ok(None) => return Ok(Asked::Nothing),
         Ok(Some(typed)) => match typed.meaning() {
-            Meaning::Command(parsed) if parsed.verb() == Verb::Show => match parsed.commands() {
-                [command] => show::show(command, door)?.into(),
-                _ => return Err(Said::error(show::NOT_SHOWN)),
-            },
+            Meaning::Command(parsed) if parsed.verb() == Verb::Show => {
+                show::find(parsed.commands(), door)?.laid_out().into()
+            }
             Meaning::Command(parsed) if parsed.verb() == Verb::Stat => {
                 return match parsed.commands() {
                     [command] => Ok(Asked::Count(Pages::of_command(command)?, filter)),
-                    _ => Err(Said::error(show::NOT_SHOWN)),
+                    _ => Err(Said::error("Operation not supported here [stat of several at once]")),
                 };
             }
             Meaning::Action(action @ Action { verb: "stat", .. }) => {
@@ -98,7 +97,9 @@ pub fn carry_out(line: &str, door: &Door) -> Result<Asked, Said> {
                 return Ok(Asked::Read(action.clone()));
             }
             Meaning::Action(Action { verb: "help" | "man", arguments, .. }) => help(arguments)?.into(),
-            Meaning::Action(action @ Action { verb: "show", .. }) => show::text(action, door)?.into(),
+            Meaning::Action(action @ Action { verb: "show", .. }) => {
+                show::find_beside(action, door)?.laid_out().into()
+            }
             _ => ask(command, door)?,
         },
         Err((refusal @ (Refusal::LineTooLong { .. } | Refusal::UnmatchedQuote), _)) => {

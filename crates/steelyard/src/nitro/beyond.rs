@@ -1,7 +1,7 @@
 //! Resources that clients ask for and that are no part of the reference this program follows: the tables, each row with
 //! the reason why it is answered all the same.
 
-use super::config::appliance;
+use super::config::{appliance, bindings, tls, users};
 use super::resource::{Resource, Shown, looked_at};
 use super::stat;
 
@@ -13,6 +13,22 @@ pub const CONFIG: &[Resource] = &[
     looked_at("ntpstatus", "", Shown::Single(appliance::ntpstatus)),
     // Terraform reads it of each virtual server that it made; an error there ends its run.
     looked_at("sslvserver_sslciphersuite_binding", "vservername", Shown::List(appliance::none_of_any)),
+    // `show` at the prompt: what has commands, and no heading in the reference.
+    looked_at("lbvserver_policy_binding", "name", Shown::List(bindings::lbvserver_policy)),
+    looked_at("systemgroup", "groupname", Shown::List(users::systemgroup)),
+    looked_at("systemcmdpolicy", "policyname", Shown::List(users::systemcmdpolicy)),
+    looked_at("systemparameter", "", Shown::Single(users::systemparameter)),
+    looked_at("systemuser_systemcmdpolicy_binding", "username", Shown::List(users::policies_of_users)),
+    looked_at("systemgroup_systemcmdpolicy_binding", "groupname", Shown::List(users::policies_of_groups)),
+    looked_at("systemgroup_systemuser_binding", "groupname", Shown::List(users::users_of_groups)),
+    looked_at("sslservice", "servicename", Shown::List(tls::sslservice)),
+    looked_at("sslservicegroup", "servicegroupname", Shown::List(tls::sslservicegroup)),
+    looked_at("sslservice_sslcertkey_binding", "servicename", Shown::List(tls::certificates_of_services)),
+    looked_at(
+        "sslservicegroup_sslcertkey_binding",
+        "servicegroupname",
+        Shown::List(tls::certificates_of_groups),
+    ),
 ];
 /// Under `/nitro/v1/stat`. Exporters ask for these in every scrape, and without an answer report a fault. Users' sessions,
 /// sites and TLS are not here: there is nothing to tell of them, or nothing but zeros.

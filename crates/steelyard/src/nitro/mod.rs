@@ -34,6 +34,7 @@ pub mod totals;
 mod typed;
 pub mod zero;
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::rc::Rc;
 use std::time::Duration;
@@ -46,6 +47,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use steelyard_core::config::attribute::{Kind, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::task::spawn_local;
@@ -54,10 +56,35 @@ use crate::auth::Source;
 use crate::report::Report;
 use crate::state::State;
 use body::Body;
+use documented::Section;
 use reply::{Reply, phrase};
 use room::{Place, Room};
+use row::Row;
 use taking::Taking;
 use tls::Tls;
+
+/// What the objects of a resource under `config` are known by, empty where there is only one; `None` where there is no such
+/// resource.
+pub fn key_of(resource: &str) -> Option<&'static str> {
+    looked_at().find(|known| known.name == resource).map(|known| known.key)
+}
+
+/// Every resource under `config`.
+#[cfg(test)]
+pub fn resources() -> impl Iterator<Item = &'static str> {
+    looked_at().map(|known| known.name)
+}
+
+fn looked_at() -> impl Iterator<Item = &'static resource::Resource> {
+    config::RESOURCES.iter().chain(beyond::CONFIG)
+}
+
+/// What an attribute holds, as the text of a field of an answer.
+pub fn told(kind: &Kind, value: &Value) -> String {
+    let mut row = Row::new(Section::Config, "");
+    row.attribute("value", kind, value);
+    row.as_text("value").map(Cow::into_owned).unwrap_or_default()
+}
 
 /// Where clients come in.
 pub enum Listener {

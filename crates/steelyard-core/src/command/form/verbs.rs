@@ -2,8 +2,8 @@
 
 use super::{Form, Need, add, key, rows, set};
 use crate::command::words::{
-    ANALYTICS_PROFILE, BINDING_STATE, CERT_KEYS, COUNTED, DELAY, GRACEFUL, MONITORED, NAMES, NEW_NAME,
-    OBSOLETE_OF_SERVICE, OBSOLETE_OF_VSERVER, SHOWN, SORT_BY, SORT_ORDER,
+    ALL, ANALYTICS_PROFILE, BINDING_STATE, CERT_KEYS, COUNTED, DELAY, GRACEFUL, INCLUDE_MEMBERS, INTERNAL,
+    MONITORED, NAMES, NEW_NAME, OBSOLETE_OF_SERVICE, OBSOLETE_OF_VSERVER, SHOWN, SORT_BY, SORT_ORDER,
 };
 use crate::command::{Object, Verb};
 use crate::config::attribute::Resource;
@@ -303,9 +303,9 @@ fn certified(verb: Verb, object: Object) -> Option<Form> {
 
 fn shown(object: Object) -> Option<Form> {
     let form = match object {
-        Object::Server => key::<Server>(),
-        Object::Service => key::<Service>(),
-        Object::ServiceGroup => key::<ServiceGroup>(),
+        Object::Server => key::<Server>().options([&INTERNAL]),
+        Object::Service => key::<Service>().options([&ALL, &INTERNAL]),
+        Object::ServiceGroup => key::<ServiceGroup>().options([&INCLUDE_MEMBERS]),
         Object::LbVserver => key::<LbVserver>(),
         Object::LbMonitor => typed(key::<LbMonitor>()),
         Object::LbGroup => key::<LbGroup>(),

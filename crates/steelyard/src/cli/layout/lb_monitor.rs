@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
-
 use super::{or, text};
-use crate::cli::show::Fields;
+use crate::cli::show::{Fields, Item};
 
 /// A monitor with all that its type has.
-pub fn text_of(nth: usize, of: &Fields) -> String {
+pub fn text_of(item: &Item) -> String {
+    let Item { nth, of, .. } = item;
     let field = |name: &str| text(of, name);
     let span =
         |value: &str, unit: &str| format!("{} {}", or(of, value, "0"), or(of, unit, "SEC").to_lowercase());
@@ -73,10 +72,7 @@ pub fn text_of(nth: usize, of: &Fields) -> String {
 fn special(of: &Fields) -> String {
     let mut out = String::new();
     for (label, name, form) in own(&text(of, "type")) {
-        let value = match of.get(*name) {
-            Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
-            _ => text(of, name),
-        };
+        let value = text(of, name);
         let _ = match form {
             Form::Below => writeln!(out, "  {label}:\n       \"{value}\""),
             Form::Quoted => writeln!(out, "  {label}:\"{value}\""),

@@ -2,14 +2,23 @@
 
 use std::fmt::Write as _;
 
+use steelyard_core::balance::startup::StartupReason;
+use steelyard_core::command::Object;
+
 use super::service::changed;
-use super::{or, text};
-use crate::cli::show::Fields;
+use super::{general, or, text};
+use crate::cli::show::{Fields, Item};
+
+/// A virtual server, and what is bound to it where it was asked for by name.
+pub fn text_of(item: &Item) -> String {
+    head(item) + &bound(item) + &policies(item.bound("lbvserver_policy_binding"))
+}
 
 /// The virtual server itself; numbered among others.
-pub fn head(nth: Option<usize>, of: &Fields) -> String {
+fn head(item: &Item) -> String {
+    let of = &item.of;
     let field = |name| text(of, name);
-    let place = nth.map(|nth| format!("{nth})")).unwrap_or_default();
+    let place = item.place();
     let (name, ip, port, kind) = (field("name"), field("ipv46"), field("port"), field("servicetype"));
     // Formatting into a String cannot fail.
     let mut out = format!("{place}\t{name} ({ip}:{port}) - {kind}\tType: {} \n", or(of, "type", "ADDRESS"));
@@ -33,7 +42,9 @@ pub fn head(nth: Option<usize>, of: &Fields) -> String {
     let (total, active) = (field("totalservices"), or(of, "activeservices", "0"));
     let _ = writeln!(out, "\tNo. of Bound Services :  {total} (Total) \t {active} (Active)");
     out.push_str(&choosing(of));
+    out.push_str(&instead(of));
     out.push_str(&rest(of));
+    out.push_str(&general::others(Object::LbVserver, of, SHOWN));
     out.push('\n');
     out
 }
@@ -41,8 +52,13 @@ pub fn head(nth: Option<usize>, of: &Fields) -> String {
 /// Method, rules, persistence.
 fn choosing(of: &Fields) -> String {
     let field = |name| text(of, name);
-    let mut out =
-        format!("\tConfigured Method: {}\tBackupMethod: {}\n", field("lbmethod"), field("backuplbmethod"));
+    let reason = field("lbrrreason").parse().ok().and_then(StartupReason::of_code).map(StartupReason::text);
+    let now = reason.map(|why| format!("\n\tCurrent Method: Round Robin, Reason: {why}")).unwrap_or_default();
+    let mut out = format!(
+        "\tConfigured Method: {}{now}\tBackupMethod: {}\n",
+        field("lbmethod"),
+        field("backuplbmethod")
+    );
     for (label, name) in [("Rule", "rule"), ("RespRule", "resrule")] {
         match field(name).as_str() {
             "" | "none" => {}
@@ -61,6 +77,38 @@ fn choosing(of: &Fields) -> String {
             field("timeout")
         ),
     };
+    if field("persistencebackup") == "SOURCEIP" {
+        let timeout = or(of, "backuppersistencetimeout", "2");
+        let _ = writeln!(out, "\tPersistence Backup: SOURCEIP\tBackup Persistence Timeout: {timeout} min");
+    }
+    out
+}
+
+/// Who serves in its place, and from when on.
+fn instead(of: &Fields) -> String {
+    let field = |name| text(of, name);
+    let mut out = String::new();
+    if !field("backupvserver").is_empty() {
+        let status = field("backupvserverstatus");
+        let status = if status.is_empty() { status } else { format!(" {status}") };
+        let _ = writeln!(out, "\tBackup: {}{status}", field("backupvserver"));
+    }
+    if !field("redirurl").is_empty() {
+        let _ = writeln!(out, "\tRedirect URL: {}", field("redirurl"));
+    }
+    if !matches!(field("somethod").as_str(), "" | "NONE") {
+        let _ = writeln!(
+            out,
+            "\tSpillover Method: {}\tSpillover Threshold: {}\n\tSpillover Persistence: {}\tSpillover Persistence Timeout: {} min",
+            field("somethod"),
+            or(of, "sothreshold", "0"),
+            or(of, "sopersistence", "DISABLED"),
+            or(of, "sopersistencetimeout", "2")
+        );
+        if !field("sobackupaction").is_empty() {
+            let _ = writeln!(out, "\tSpillover Backup Action: {}", field("sobackupaction"));
+        }
+    }
     out
 }
 
@@ -89,7 +137,10 @@ fn rest(of: &Fields) -> String {
 }
 
 /// The services bound to it, then the groups with their members.
-pub fn bound(services: &[Fields], groups: &[Fields], members: &[Fields]) -> String {
+fn bound(item: &Item) -> String {
+    let services = item.bound("lbvserver_service_binding");
+    let groups = item.bound("lbvserver_servicegroup_binding");
+    let members = item.bound("lbvserver_servicegroupmember_binding");
     let mut out = String::new();
     for (at, of) in services.iter().enumerate() {
         out.push_str(&format!("{}) {}", at + 1, target(&text(of, "servicename"), of)));
@@ -108,15 +159,33 @@ pub fn bound(services: &[Fields], groups: &[Fields], members: &[Fields]) -> Stri
     out
 }
 
+/// The policies bound to it. Of what kind they are the program does not know of each.
+fn policies(policies: &[Fields]) -> String {
+    let mut out = String::new();
+    for (at, of) in policies.iter().enumerate() {
+        let priority = or(of, "priority", "0");
+        let _ = writeln!(out, "{})\tPolicy Name: {}\tPriority: {priority}", at + 1, text(of, "policyname"));
+        for (label, name) in
+            [("GotoPriority Expression", "gotopriorityexpression"), ("Flowtype", "bindpoint")]
+        {
+            if !text(of, name).is_empty() {
+                let _ = writeln!(out, "\t{label}: {}", text(of, name));
+            }
+        }
+    }
+    out
+}
+
 fn target(name: &str, of: &Fields) -> String {
     let field = |name| text(of, name);
     format!(
-        "{name} ({}: {}) - {} State: {}\tWeight: {} Order: {NO_ORDER}\n",
+        "{name} ({}: {}) - {} State: {}\tWeight: {} Order: {}\n",
         field("ipv46"),
         field("port"),
         field("servicetype"),
         field("curstate"),
-        or(of, "weight", "1")
+        or(of, "weight", "1"),
+        or(of, "orderstr", NO_ORDER)
     )
 }
 
@@ -138,5 +207,58 @@ const SETTINGS_BEHIND: [(&str, &str); 7] = [
     ("Retain Connections on Cluster", "retainconnectionsoncluster"),
     ("Order Sequence", "toggleorder"),
 ];
-/// Nothing here is bound with an order.
+/// What has a line of its own, or is in another.
+const SHOWN: &[&str] = &[
+    "servicetype",
+    "ipv46",
+    "port",
+    "state",
+    "clttimeout",
+    "downstateflush",
+    "disableprimaryondown",
+    "comment",
+    "appflowlog",
+    "redirectportrewrite",
+    "dnsoverhttps",
+    "lbmethod",
+    "backuplbmethod",
+    "rule",
+    "resrule",
+    "m",
+    "persistencetype",
+    "persistmask",
+    "timeout",
+    "persistencebackup",
+    "backuppersistencetimeout",
+    "backupvserver",
+    "redirurl",
+    "somethod",
+    "sothreshold",
+    "sopersistence",
+    "sopersistencetimeout",
+    "sobackupaction",
+    "insertvserveripport",
+    "authn401",
+    "authnvsname",
+    "push",
+    "pushvserver",
+    "pushmulticlients",
+    "pushlabel",
+    "l2conn",
+    "skippersistency",
+    "listenpolicy",
+    "icmpvsrresponse",
+    "rhistate",
+    "newservicerequest",
+    "newservicerequestunit",
+    "newservicerequestincrementinterval",
+    "macmoderetainvlan",
+    "dbslb",
+    "processlocal",
+    "td",
+    "trofspersistence",
+    "retainconnectionsoncluster",
+    "toggleorder",
+];
+/// Of a binding that was given none, and of what is in use: nothing here goes by order.
 const NO_ORDER: &str = "None";

@@ -1,25 +1,72 @@
 //! How the appliance lays objects out (`spec/cli.md` 5), one file for each kind of object.
 
 pub mod appliance;
+pub mod cs;
+pub mod features;
+pub mod general;
+pub mod ha;
+pub mod interface;
 pub mod lb_monitor;
+pub mod lb_parameter;
 pub mod lb_vserver;
 pub mod server;
 pub mod service;
 pub mod service_group;
+pub mod sessions;
+pub mod ssl;
+pub mod whose;
 
 use serde_json::Value;
 
-use super::show::Fields;
+use steelyard_core::config::attribute;
+
+use super::show::{Fields, Found};
+use crate::{columns, nitro};
 
 /// A field as text, whatever its JSON type; empty where it is not there. Ends of lines and tabs are shown as they are typed,
 /// other control characters as `?`: names and comments come from anybody, and the terminal obeys.
 pub fn text(of: &Fields, field: &str) -> String {
-    let text = match of.get(field) {
-        None | Some(Value::Null) => return String::new(),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
+    of.get(field).map_or_else(String::new, plain)
+}
+
+/// A value as text; the items of a list with a blank between them.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => harmless(text),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
+        other => harmless(&other.to_string()),
+    }
+}
+
+/// A value of a command as NITRO tells it.
+pub fn told(kind: &attribute::Kind, value: &attribute::Value) -> String {
+    nitro::told(kind, value)
+}
+
+/// A line for each field that is told, with what the appliance calls it.
+fn lines_of(of: &Fields, fields: &[(&str, &str)]) -> String {
+    let line = |(label, field): &(&str, &str)| match text(of, field) {
+        value if value.is_empty() => String::new(),
+        value => format!("\t{label}: {value}\n"),
     };
-    harmless(&text)
+    fields.iter().map(line).collect()
+}
+
+/// The objects as a numbered table under a head line; nothing where there are none.
+fn table(found: &Found, columns: &[(&str, &str)]) -> String {
+    if found.items.is_empty() {
+        return String::new();
+    }
+    let head = columns.iter().map(|(label, _)| (*label).to_owned());
+    let mut rows = vec![[String::new()].into_iter().chain(head).collect::<Vec<_>>()];
+    for item in &found.items {
+        let cells = columns.iter().map(|(_, field)| text(&item.of, field));
+        rows.push([format!("{})", item.nth)].into_iter().chain(cells).collect());
+    }
+    let mut out = String::new();
+    columns::align(&rows, &mut out);
+    out
 }
 
 /// A text without what a terminal would obey.

@@ -3,12 +3,17 @@
 use std::fmt::Write as _;
 
 use super::{milliseconds, number, or, since, text};
-use crate::cli::show::Fields;
+use crate::cli::show::{Fields, Item};
 
-/// The service itself; numbered among others.
-pub fn head(nth: Option<usize>, of: &Fields) -> String {
+/// A service, and its monitors where it was asked for by name.
+pub fn text_of(item: &Item) -> String {
+    head(item) + &monitors(item.bound("service_lbmonitor_binding"))
+}
+
+fn head(item: &Item) -> String {
+    let of = &item.of;
     let field = |name| text(of, name);
-    let place = nth.map(|nth| format!("{nth})")).unwrap_or_default();
+    let place = item.place();
     let port = match field("port").as_str() {
         "65535" => "*".to_owned(),
         port => port.to_owned(),
@@ -72,7 +77,7 @@ pub fn changed(indent: &str, of: &Fields) -> String {
 }
 
 /// The monitors bound to it, with what they found.
-pub fn monitors(bound: &[Fields]) -> String {
+fn monitors(bound: &[Fields]) -> String {
     let mut out = String::new();
     for (at, of) in bound.iter().enumerate() {
         let passive = u8::from(text(of, "passive") == "true");

@@ -4,11 +4,17 @@ use std::fmt::Write as _;
 
 use super::service::{changed, probes, settings};
 use super::{or, text};
-use crate::cli::show::Fields;
+use crate::cli::show::{Fields, Item};
 
-/// The group itself; numbered among others.
-pub fn head(nth: Option<usize>, of: &Fields) -> String {
-    let place = nth.map(|nth| format!("{nth})")).unwrap_or_default();
+/// A group, and its members where they were asked for.
+pub fn text_of(item: &Item) -> String {
+    let members_of = item.bound("servicegroup_servicegroupmember_binding");
+    head(item) + &members(members_of, item.bound("servicegroup_servicegroupentitymonbindings_binding"))
+}
+
+fn head(item: &Item) -> String {
+    let of = &item.of;
+    let place = item.place();
     let mut out = format!("{place}\t{} - {}\n", text(of, "servicegroupname"), text(of, "servicetype"));
     // Formatting into a String cannot fail.
     let _ = writeln!(
@@ -32,7 +38,7 @@ pub fn head(nth: Option<usize>, of: &Fields) -> String {
 }
 
 /// Its members, each with what its monitors found.
-pub fn members(members: &[Fields], probed: &[Fields]) -> String {
+fn members(members: &[Fields], probed: &[Fields]) -> String {
     let mut out = String::new();
     for (at, member) in members.iter().enumerate() {
         let _ = writeln!(

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use steelyard_core::balance::startup::StartupReason;
 use steelyard_core::config::{Config, LbBinding, LbVserver};
 use steelyard_core::service::State as ServiceState;
 use steelyard_core::vserver::VirtualServer;
@@ -54,10 +55,13 @@ fn how_it_is(row: &mut Row, wanted: &Wanted<'_>, live: &Arc<VirtualServer>) {
         is => is,
     };
     let active = live.services().filter(|service| service.state().admits()).count();
+    // Of one that chooses nothing nobody says how it chooses.
+    let reason = live.picker.startup().filter(|_| is == ServiceState::Up);
     row.text("curstate", is.text())
         .text("effectivestate", effective.text())
         .number("health", live.picker.standing().percent().into())
         .number("activeservices", active as u64)
+        .number("lbrrreason", reason.map_or(0, StartupReason::code).into())
         .number("hits", live.live.hits.load(Relaxed));
     let date = since(row, state, state.vserver_since(live));
     row.number("statechangetimeseconds", date.seconds());

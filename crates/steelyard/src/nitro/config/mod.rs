@@ -2,7 +2,7 @@
 
 mod always;
 pub mod appliance;
-mod bindings;
+pub mod bindings;
 mod certificates;
 mod interfaces;
 mod lbmonitor;
@@ -14,7 +14,7 @@ mod settings;
 mod switching;
 pub mod systemfile;
 pub mod tls;
-mod users;
+pub mod users;
 pub mod whole;
 
 use steelyard_core::command::Object;

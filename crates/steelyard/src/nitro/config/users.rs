@@ -1,6 +1,6 @@
 //! Users and their sessions (`spec/nitro.md` 9: systemuser, systemsession). A password is shown in no form.
 
-use steelyard_core::config::{ImportedHash, SystemUser};
+use steelyard_core::config::{CommandPolicyBinding, ImportedHash, SystemGroup, SystemUser};
 
 use crate::auth::sessions::Session;
 use crate::nitro::reply::Reply;
@@ -61,6 +61,64 @@ pub fn systemsession(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
             None => Err(wanted.unknown()),
         },
     }
+}
+
+/// `systemgroup`.
+pub fn systemgroup(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
+    let config = wanted.state.config();
+    let groups = wanted.of(&config.system_groups)?;
+    Ok(groups.into_iter().map(|group| wanted.configured(group)).collect())
+}
+
+/// `systemcmdpolicy`.
+pub fn systemcmdpolicy(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
+    let config = wanted.state.config();
+    let policies = wanted.of(&config.system_cmd_policies)?;
+    Ok(policies.into_iter().map(|policy| wanted.configured(policy)).collect())
+}
+
+/// `systemparameter`.
+pub fn systemparameter(wanted: &Wanted<'_>) -> Row {
+    wanted.configured(&wanted.state.config().system_parameter)
+}
+
+/// `systemuser_systemcmdpolicy_binding`.
+pub fn policies_of_users(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
+    let config = wanted.state.config();
+    let users = wanted.of(&config.system_users)?.into_iter();
+    Ok(users.flat_map(|user| bound(wanted, ("username", &user.name), &user.policies)).collect())
+}
+
+/// `systemgroup_systemcmdpolicy_binding`.
+pub fn policies_of_groups(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
+    let config = wanted.state.config();
+    let groups = wanted.of(&config.system_groups)?.into_iter();
+    Ok(groups.flat_map(|group| bound(wanted, ("groupname", &group.name), &group.policies)).collect())
+}
+
+/// `systemgroup_systemuser_binding`.
+pub fn users_of_groups(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
+    let config = wanted.state.config();
+    let of = |group: &SystemGroup, user: &String| {
+        let mut row = wanted.row();
+        row.text("groupname", &group.name).text("username", user);
+        row
+    };
+    let groups = wanted.of(&config.system_groups)?.into_iter();
+    Ok(groups.flat_map(|group| group.users.iter().map(move |user| of(group, user))).collect())
+}
+
+fn bound(
+    wanted: &Wanted<'_>,
+    (key, name): (&'static str, &str),
+    policies: &[CommandPolicyBinding],
+) -> Vec<Row> {
+    let of = |policy: &CommandPolicyBinding| {
+        let mut row = wanted.row();
+        row.text(key, name).attributes(policy);
+        row
+    };
+    policies.iter().map(of).collect()
 }
 
 /// Seconds, as the reference has them (`spec/nitro.md` 2): nobody said otherwise.

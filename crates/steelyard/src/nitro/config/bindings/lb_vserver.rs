@@ -35,6 +35,18 @@ pub fn lbvserver_servicegroupmember(wanted: &Wanted<'_>) -> Result<Vec<Row>, Rep
     bindings(wanted, table, members)
 }
 
+/// `lbvserver_policy_binding`: the policies of every kind.
+pub fn lbvserver_policy(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
+    bindings(wanted, table, |_, vserver| {
+        let bound = |policy| {
+            let mut row = row("lbvserver_policy_binding");
+            row.text("name", &vserver.name).attributes(policy);
+            row
+        };
+        vserver.policies.iter().map(bound).collect()
+    })
+}
+
 fn table(config: &Config) -> &Table<LbVserver> {
     &config.lb_vservers
 }

@@ -30,7 +30,9 @@ use crate::state::State;
 
 pub use cs_vserver::{csvserver_cspolicy, csvserver_lbvserver};
 pub use lb_group::lbgroup_lbvserver;
-pub use lb_vserver::{lbvserver, lbvserver_service, lbvserver_servicegroup, lbvserver_servicegroupmember};
+pub use lb_vserver::{
+    lbvserver, lbvserver_policy, lbvserver_service, lbvserver_servicegroup, lbvserver_servicegroupmember,
+};
 pub use monitor::{
     lbmonbindings, lbmonbindings_service, lbmonbindings_servicegroup, lbmonitor_metric, lbmonitor_service,
     lbmonitor_servicegroup,
