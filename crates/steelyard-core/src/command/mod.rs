@@ -21,6 +21,7 @@ pub mod host;
 mod keep;
 pub mod lex;
 mod mask;
+mod meant;
 mod misfit;
 mod mistake;
 mod nearest;

@@ -3,6 +3,7 @@
 //! Owns the cases. What each is about (NITRO's code, argument, word) says `code`, how it is put into words `wording`, and
 //! where the command stood `read`.
 
+pub use super::meant::{Allowed, Hint};
 use super::misfit::Misfit;
 
 /// Why a command was refused. `argument` is always the command line's name of the argument.
@@ -476,26 +477,4 @@ pub enum Refusal {
         /// The method.
         method: &'static str,
     },
-}
-
-/// What could have been meant by a name that nothing has.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Hint {
-    /// No existing name is like it.
-    Nothing,
-    /// This existing name is most like it.
-    Nearest(String),
-    /// A later line of the same file adds it.
-    AddedLater,
-    /// This line of the same file would have added it, and was refused.
-    AddRefused(usize),
-}
-
-/// What would have been a valid value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Allowed {
-    /// One of these words.
-    Words(&'static [&'static str]),
-    /// Something of this kind.
-    Such(&'static str),
 }
