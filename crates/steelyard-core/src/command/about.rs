@@ -10,12 +10,26 @@ pub(super) struct About {
     pub(super) word: &'static str,
     /// One line for people.
     pub(super) help: &'static str,
+    /// Behind it; empty for what an appliance has.
+    pub(super) mark: &'static str,
+}
+
+impl About {
+    /// A word of an appliance.
+    pub(super) const fn of(word: &'static str, help: &'static str) -> About {
+        About { word, help, mark: "" }
+    }
+
+    /// Does nothing here act on it?
+    pub(super) fn is_kept(&self) -> bool {
+        [KEPT, OF_THE_HOST, LOOKED_AT].contains(&self.help)
+    }
 }
 
 /// A verb that changes or shows something.
 pub(super) fn verb(word: &'static str) -> About {
     let own = Verb::ALL.into_iter().find(|verb| verb.text() == word);
-    About { word, help: own.map_or(KEPT, of_verb) }
+    About::of(word, own.map_or(KEPT, of_verb))
 }
 
 /// What a verb does.
@@ -41,7 +55,7 @@ pub(super) fn of_verb(verb: Verb) -> &'static str {
 /// A group of objects.
 pub(super) fn group(word: &'static str) -> About {
     let known = GROUPS.iter().find(|(group, _)| *group == word);
-    About { word, help: known.map_or(KEPT, |(_, help)| help) }
+    About::of(word, known.map_or(KEPT, |(_, help)| help))
 }
 
 /// What an object is.
@@ -82,14 +96,16 @@ pub(super) fn object(object: Object) -> &'static str {
 /// An object of the catalogue.
 pub(super) fn kept(class: Class) -> &'static str {
     match class {
-        Class::Host => "Of the host: kept and saved; 'steelyard check' tells the host's own command.",
-        Class::Inert => "Can only be looked at.",
+        Class::Host => OF_THE_HOST,
+        Class::Inert => LOOKED_AT,
         _ => KEPT,
     }
 }
 
 /// Of what nothing here acts on.
-const KEPT: &str = "Kept and saved; nothing here acts on it.";
+pub(super) const KEPT: &str = "Kept and saved; nothing here acts on it.";
+const OF_THE_HOST: &str = "Of the host: kept and saved; 'steelyard check' tells the host's own command.";
+const LOOKED_AT: &str = "Can only be looked at.";
 
 const GROUPS: [(&str, &str); 7] = [
     ("lb", "Load balancing."),

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use super::counted::{OF_THE_APPLIANCE, form_of};
 use super::form::{Form, form};
+use super::once::{Once, Part, What};
 use super::{Object, Verb};
 use crate::config::attribute::{Kind, Row, Words};
 
@@ -24,20 +25,7 @@ pub(super) fn usage_of_counted(object: &str) -> Option<String> {
 }
 
 fn described(verb: Verb, object: &str, form: &Form) -> String {
-    let mut text = format!("Usage: {} {object}", verb.text());
-    for slot in &form.slots {
-        let word = format!("<{}>{}{}", slot.row.cli, range(slot.row), several(slot.row));
-        text.push_str(&if slot.required { format!(" {word}") } else { format!(" [{word}]") });
-    }
-    for option in &form.options {
-        let mut word = format!("-{}", option.row.cli);
-        if verb != Verb::Unset {
-            word.push_str(&value(option.row));
-            option.more.iter().for_each(|row| write_more(row, &mut word));
-        }
-        let _ = write!(text, " [{word}]");
-    }
-    text.push('\n');
+    let mut text = format!("Usage: {}\n", synopsis(verb, object, form));
     choices(form, &mut text);
     for row in form.rows() {
         let _ = writeln!(text, "  {}: {}", row.cli, row.help);
@@ -45,12 +33,65 @@ fn described(verb: Verb, object: &str, form: &Form) -> String {
     text
 }
 
+/// A command with all that it may take.
+pub(super) fn synopsis(verb: Verb, object: &str, form: &Form) -> String {
+    let mut text = format!("{} {object}", verb.text());
+    for slot in &form.slots {
+        let word = format!("<{}>{}{}", slot.row.cli, range(slot.row), several(slot.row));
+        text.push_str(&if slot.required { format!(" {word}") } else { format!(" [{word}]") });
+    }
+    for option in &form.options {
+        let mut word = format!("-{}", option.row.cli);
+        if verb != Verb::Unset {
+            word.push_str(&value_of(option.row));
+            option.more.iter().for_each(|row| write_more(row, &mut word));
+        }
+        let _ = write!(text, " [{word}]");
+    }
+    text
+}
+
+/// The same of a command that configures nothing.
+pub(super) fn usage_of_once(once: &Once) -> String {
+    let mark = if once.beyond { BEYOND } else { "" };
+    let mut text = format!("Usage: {}{mark}\n{}\n", synopsis_of_once(once), once.help);
+    for of in once.parts {
+        if let What::Words(words) = of.what {
+            let _ = writeln!(text, "where:\n  {} = ( {} )", of.name, words.join(" | "));
+        }
+    }
+    for of in once.parts {
+        let _ = writeln!(text, "  {}: {}", of.name.trim_start_matches('-'), of.help);
+    }
+    text
+}
+
+/// A command that configures nothing with all that it may take.
+pub(super) fn synopsis_of_once(once: &Once) -> String {
+    let mut text = once.name();
+    for of in once.parts {
+        let word = part(of);
+        text.push_str(&if of.required { format!(" {word}") } else { format!(" [{word}]") });
+    }
+    text
+}
+
+/// What such a command takes, as it is written.
+pub(super) fn part(of: &Part) -> String {
+    let value = format!("<{}>", of.name.trim_start_matches('-'));
+    match of.what {
+        What::Nothing => of.name.to_owned(),
+        _ if of.name.starts_with('-') => format!("{} {value}", of.name),
+        _ => value,
+    }
+}
+
 fn write_more(row: &Row, out: &mut String) {
     let _ = write!(out, " [<{}>]", row.cli);
 }
 
 /// What follows an option's name.
-fn value(row: &Row) -> String {
+pub(super) fn value_of(row: &Row) -> String {
     match row.kind {
         Kind::Bare => String::new(),
         Kind::Switch => " ( ENABLED | DISABLED )".to_owned(),
@@ -146,5 +187,7 @@ fn is_short(words: Words) -> bool {
     words.carried.len() + words.not_carried.len() <= SHORT
 }
 
+/// Behind what no appliance has.
+pub(super) const BEYOND: &str = " (Steelyard)";
 /// Most words of a choice that stands in the synopsis itself.
 const SHORT: usize = 3;

@@ -46,6 +46,13 @@ pub enum What {
     Command,
 }
 
+impl Once {
+    /// In full.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.verb, self.object).trim_end().to_owned()
+    }
+}
+
 /// Every one, in the order of the alphabet.
 pub fn once() -> impl Iterator<Item = &'static Once> {
     ALL.iter()
@@ -60,6 +67,10 @@ pub const GREP: [(&str, &str); 2] = [("-i", "In any case."), ("-v", "The other l
 
 const fn of(verb: &'static str, object: &'static str, parts: &'static [Part], help: &'static str) -> Once {
     Once { verb, object, parts, help, beyond: false }
+}
+
+const fn beyond(verb: &'static str, parts: &'static [Part], help: &'static str) -> Once {
+    Once { beyond: true, ..of(verb, "", parts, help) }
 }
 
 const fn required(name: &'static str, what: What, help: &'static str) -> Part {
@@ -80,6 +91,11 @@ const ALL: &[Once] = &[
             optional("-ntimes", What::Text, "How often; 1 by default."),
         ],
         "Carries out the commands of a file.",
+    ),
+    beyond(
+        "check",
+        &[required("file", What::Text, "A file of this machine: an ns.conf, or a piece of one.")],
+        "Tells what would become of each line of a file; nothing is changed.",
     ),
     of(
         "clear",
@@ -106,6 +122,14 @@ const ALL: &[Once] = &[
         "Shows how two configurations differ.",
     ),
     of("exit", "", &[], "Leaves the prompt."),
+    beyond(
+        "explain",
+        &[
+            required("vserver", What::Vserver, "Virtual server whose decisions to show."),
+            optional("-last", What::Text, "How many of them; 10 by default."),
+        ],
+        "Shows the last decisions of a virtual server: what every service counted, and why one was chosen.",
+    ),
     of(
         "help",
         "",

@@ -5,8 +5,7 @@
 //! typed, and never a secret.
 
 use super::abbreviation::begins;
-use super::catalogue::{Entry, Head, head, title};
-use super::help::usage_of_counted;
+use super::catalogue::{Entry, title};
 use super::keep;
 use super::lex::{self, Word};
 use super::mask::{hide, secrets};
@@ -16,7 +15,7 @@ use super::read::{LINE, of_the_appliance};
 use super::refusal::Refusal;
 use super::resolve::Search;
 use super::value::write_text;
-use super::{CannotSeal, Command, OF_THE_APPLIANCE, Object, Seal, Verb, text, usage};
+use super::{CannotSeal, Command, Seal, text};
 use crate::config::Config;
 use crate::config::attribute::Effect;
 use crate::config::kept::{Class, Kept, Rank, Whole};
@@ -191,52 +190,6 @@ impl Typed {
 pub fn typed_word(word: &str) -> String {
     let mut out = String::new();
     write_text(word, &mut out);
-    out
-}
-
-/// Help about the command that these words begin, or about each that belongs to the object or group that they name.
-///
-/// # Errors
-/// They name none.
-pub fn help(words: &[Word]) -> Result<String, Refusal> {
-    let named = words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-    let synopses = synopses(&named);
-    if !synopses.is_empty() {
-        return Ok(synopses);
-    }
-    match head(words, 1) {
-        Ok(Head::Command { verb, object, .. }) => {
-            usage(verb, object).ok_or_else(|| Refusal::UnknownCommand { word: named.clone(), nearest: None })
-        }
-        Ok(Head::Kept(_)) => counted_of(words)
-            .and_then(|object| usage_of_counted(&object))
-            .ok_or(Refusal::NotCarried { argument: None, what: named, carried: &[] }),
-        Err((refusal, _)) => Err(refusal),
-    }
-}
-
-/// The object of a `stat`.
-fn counted_of(words: &[Word]) -> Option<String> {
-    let action = action(words);
-    (action.verb == Verb::Stat.text()).then_some(action.object)
-}
-
-/// The synopses of all commands of an object or a group; of everything where nothing is named.
-fn synopses(named: &str) -> String {
-    let is_meant = |text: &str| {
-        let group = text.split_once(' ').map_or(text, |(group, _)| group);
-        named.is_empty() || text.eq_ignore_ascii_case(named) || group.eq_ignore_ascii_case(named)
-    };
-    let mut out = String::new();
-    let objects = Object::ALL.into_iter().filter(|object| is_meant(object.text()));
-    let of_objects =
-        objects.flat_map(|object| Verb::ALL.into_iter().filter_map(move |verb| usage(verb, object)));
-    let counted = OF_THE_APPLIANCE.iter().filter(|object| is_meant(object));
-    for usage in of_objects.chain(counted.filter_map(|object| usage_of_counted(object))) {
-        let synopsis = usage.lines().next().unwrap_or_default();
-        out.push_str(synopsis.strip_prefix("Usage: ").unwrap_or(synopsis));
-        out.push('\n');
-    }
     out
 }
 

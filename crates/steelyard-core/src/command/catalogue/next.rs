@@ -54,14 +54,19 @@ pub(in crate::command) fn next(words: &[Word], begun: &str) -> Result<Option<Nex
 }
 
 /// Verbs, and what is done once and carried out here.
-fn first() -> impl Iterator<Item = About> {
+pub(in crate::command) fn first() -> impl Iterator<Item = About> {
     let kept = verbs().filter(|verb| !actions().any(|action| action == *verb));
-    kept.map(about::verb).chain(once().map(|once| About { word: once.verb, help: once.help }))
+    kept.map(about::verb).chain(once().map(|once| About::of(once.verb, once.help)))
 }
 
 /// The groups of objects that some verb goes with, and objects without a group.
 pub(in crate::command) fn groups() -> impl Iterator<Item = About> {
     behind_verb(Verb::Show.text(), "").into_iter()
+}
+
+/// What can be shown of a group.
+pub(in crate::command) fn objects_of(group: &'static str) -> Vec<About> {
+    behind_group(Verb::Show.text(), group)
 }
 
 fn behind_verb(verb: &str, begun: &str) -> Vec<About> {
@@ -90,10 +95,10 @@ fn behind_group(verb: &str, group: &'static str) -> Vec<About> {
 fn object(verb: &str, group: &str, name: &'static str) -> Option<About> {
     let own = Verb::ALL.into_iter().find(|own| own.text() == verb);
     if let (Some(verb), Some(object)) = (own, own_object(group, name)) {
-        return form(verb, object).map(|_| About { word: name, help: about::object(object) });
+        return form(verb, object).map(|_| About::of(name, about::object(object)));
     }
     let of_group = |word: &str| inside_of(group, word, looks(verb));
-    of_group(name).map(|class| About { word: name, help: about::kept(class) })
+    of_group(name).map(|class| About::of(name, about::kept(class)))
 }
 
 /// As what lines about an object of the table are kept.

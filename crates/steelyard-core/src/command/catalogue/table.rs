@@ -373,8 +373,8 @@ pub(super) const TABLE: &[Row] = &[
     Row::shown("cli", "attribute mode prompt"),
 ];
 
-/// Verbs of commands that do something once and configure nothing, or that belong to the session. What follows is theirs alone.
-pub(super) const ACTIONS: &str = "alias batch check clear cls config convert create diff exit expire export flush force grep help history \
+/// Verbs of commands that do something once and configure nothing, or that belong to the session; `explain` is this program's own. What follows is theirs alone.
+pub(super) const ACTIONS: &str = "alias batch check clear cls config convert create diff exit expire explain export flush force grep help history \
     import init install join kill man ping ping6 quit reboot release reset restart restore save scp shell \
     shutdown source start stop switch sync traceroute traceroute6 unalias whoami";
 
