@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use steelyard_core::command::{
-    Completion, FILTERS, Object, Refusal, Typed, Verb, complete, lex, once, parse, read, usage,
+    Completion, FILTERS, Object, Refusal, Typed, Verb, complete, is_inside_text, lex, once, parse, read,
+    usage,
 };
 use steelyard_core::config::Config;
 
@@ -68,6 +69,8 @@ fn words_are_offered_in_their_places() {
         ("show lb vserver | grep -i ", &["-v"]),
         ("show lb vserver | grep -i x ", &["|"]),
         ("help add lb vs", &["vserver"]),
+        ("stat ssl -d", &["-detail"]),
+        ("stat protocol tcp -d", &["-detail"]),
         ("show lb vserver # fro", &[]),
         ("add cs policy p -rule HTTP.REQ.URL.EQ(\"/", &[]),
         ("add cs policy p -rule HTTP.REQ.URL.EQ(", &[]),
@@ -166,6 +169,27 @@ fn the_word_under_the_cursor_is_where_it_begins() {
     }
 }
 
+/// `spec/cli.md` 2 and 3: a question mark asks, unless it belongs to a value.
+#[test]
+fn a_question_mark_inside_quotes_is_a_character() {
+    for (line, inside) in [
+        ("", false),
+        ("show ", false),
+        ("show lb vs", false),
+        ("add cs policy p -rule \"a", true),
+        ("add cs policy p -rule \"a\" ", false),
+        ("add cs policy p -rule 'a", true),
+        ("add cs policy p -rule q/a", true),
+        ("add cs policy p -rule HTTP.REQ.URL.EQ(", true),
+        ("add cs policy p -rule HTTP.REQ.URL.EQ(\"", true),
+        ("add system cmdPolicy p ALLOW (\\", true),
+        ("# really", true),
+        ("show q", false),
+    ] {
+        assert_eq!(is_inside_text(line), inside, "{line}");
+    }
+}
+
 #[test]
 fn words_that_cannot_be_right_are_refused_as_they_would_be() {
     for (line, code) in [
@@ -231,6 +255,9 @@ fn many_names_are_counted_and_some_listed() {
     let options =
         "-weight -order -policyName -priority -gotoPriorityExpression -type -invoke -analyticsProfile";
     assert_eq!(found.more, 19_500 + options.split(' ').count());
+    assert_eq!(found.common, "");
+    let line = "rm service s";
+    assert_eq!(complete(line, line.len(), &config, &|_| true).unwrap().common, "svc");
     let line = "bind lb vserver v svc1999";
     let found = complete(line, line.len(), &config, &|_| true).unwrap();
     let found: Vec<&str> = found.candidates.iter().map(|candidate| &*candidate.word).collect();

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use super::abbreviation::{Match, find};
 use super::about::{self, About};
 use super::catalogue::{Head, head, next, title};
+use super::counted::counted_of;
 use super::help::{BEYOND, synopsis_of_once, usage_of_counted, usage_of_once};
 use super::lex::Word;
 use super::manual::{Page, page_of, page_of_counted, page_of_once};
@@ -67,9 +68,7 @@ pub fn man(words: &[Word]) -> Option<Page> {
 
 /// The object of a `stat` of what nothing configures.
 fn counted(words: &[Word]) -> Option<&'static str> {
-    let title = title(words).filter(|title| title.verb == Verb::Stat.text())?;
-    let object = format!("{} {}", title.group, title.object);
-    OF_THE_APPLIANCE.iter().find(|known| known.eq_ignore_ascii_case(object.trim())).copied()
+    counted_of(words).map(|(object, _)| object)
 }
 
 fn named(words: &[Word]) -> String {

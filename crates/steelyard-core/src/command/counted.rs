@@ -1,7 +1,9 @@
 //! What `stat` counts that nothing configures: the appliance, its protocols and its interfaces.
 
 use super::arguments::Arguments;
+use super::catalogue::title;
 use super::form::{Form, Need};
+use super::lex::Word;
 use super::refusal::Refusal;
 use super::typed::Action;
 use super::words::{COUNTED, ONE_OF_THEM};
@@ -19,6 +21,14 @@ pub fn counted(action: &Action) -> Option<Result<Vec<(&'static Row, Value)>, Ref
     let read = Arguments::new(Verb::Stat, Object::NsConfig, &form, 0).read(&action.arguments, end);
     let pairs = |arguments: Vec<Argument>| arguments.into_iter().map(|a| (a.row, a.value)).collect();
     Some(read.map(|read| pairs(read.command.arguments)).map_err(|(refusal, _)| refusal))
+}
+
+/// Which of them a `stat` is about, and how many words say so.
+pub(super) fn counted_of(words: &[Word]) -> Option<(&'static str, usize)> {
+    let title = title(words).filter(|title| title.verb == Verb::Stat.text())?;
+    let object = format!("{} {}", title.group, title.object);
+    let known = OF_THE_APPLIANCE.iter().find(|known| known.eq_ignore_ascii_case(object.trim()))?;
+    Some((known, title.used))
 }
 
 /// What may stand behind one of them.

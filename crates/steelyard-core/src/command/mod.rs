@@ -54,7 +54,7 @@ mod words;
 pub use already::is_there_already;
 pub use apply::{Done, Level, Warning, apply, bind_over, clear};
 pub use asked::{help, man};
-pub use complete::{Candidate, Completion, complete};
+pub use complete::{Candidate, Completion, complete, is_inside_text};
 pub use counted::{OF_THE_APPLIANCE, counted};
 pub use described::{DEPENDENCIES, Dependency, Described, described};
 pub use guard::{Guarded, guards};

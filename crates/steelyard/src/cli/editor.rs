@@ -4,8 +4,9 @@
 //! was typed ahead waits for its turn. The hard question is a line without an end: past what a command may have, keys change
 //! nothing any more, so that neither memory nor the terminal is flooded, and the line is refused as one.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustyline::completion::{Candidate as Shown, Completer};
 use rustyline::error::ReadlineError;
@@ -38,6 +39,8 @@ pub enum Given {
 /// The lines of a terminal.
 pub struct Lines<'d> {
     editor: Editor<Completing<'d>, DefaultHistory>,
+    door: &'d Door,
+    asked: Arc<Asked>,
 }
 
 impl<'d> Lines<'d> {
@@ -58,17 +61,23 @@ impl<'d> Lines<'d> {
         for mark in [KeyCode::BracketedPasteStart, KeyCode::BracketedPasteEnd] {
             editor.bind_sequence(KeyEvent(mark, Modifiers::NONE), Cmd::Noop);
         }
-        editor.bind_sequence(Event::Any, EventHandler::Conditional(Box::new(Bounds::default())));
-        Ok(Lines { editor })
+        let asked = Arc::new(Asked::default());
+        let keys = Keys { asked: Arc::clone(&asked), ..Keys::default() };
+        editor.bind_sequence(Event::Any, EventHandler::Conditional(Box::new(keys)));
+        Ok(Lines { editor, door, asked })
     }
 
-    /// Asks for the next one.
+    /// Asks for the next one. What may stand in it is listed below as often as `?` asks, and the line then goes on.
     pub fn next(&mut self, prompt: &str) -> Given {
-        match self.editor.readline(prompt) {
-            Ok(line) => Given::Line(line),
-            Err(ReadlineError::Interrupted) => Given::Dropped,
-            Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::InvalidData => Given::NotText,
-            Err(_) => Given::End,
+        let mut begun = (String::new(), String::new());
+        loop {
+            let given = self.editor.readline_with_initial(prompt, (&begun.0, &begun.1));
+            let (Some(at), Ok(line)) = (self.asked.take(), &given) else { return given_by(given) };
+            let text = completing::listing(self.door, line, at);
+            // Of a terminal that is gone the next line tells.
+            drop(std::io::stdout().write_all(text.as_bytes()));
+            let (before, after) = line.split_at_checked(at).unwrap_or((line, ""));
+            begun = (before.to_owned(), after.to_owned());
         }
     }
 
@@ -78,6 +87,29 @@ impl<'d> Lines<'d> {
             // Kept in memory, where nothing can fail.
             drop(self.editor.add_history_entry(line));
         }
+    }
+}
+
+fn given_by(result: rustyline::Result<String>) -> Given {
+    match result {
+        Ok(line) => Given::Line(line),
+        Err(ReadlineError::Interrupted) => Given::Dropped,
+        Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::InvalidData => Given::NotText,
+        Err(_) => Given::End,
+    }
+}
+
+/// Where in the line `?` was pressed, once it was.
+#[derive(Default)]
+struct Asked(Mutex<Option<usize>>);
+
+impl Asked {
+    fn note(&self, at: usize) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(at);
+    }
+
+    fn take(&self) -> Option<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
@@ -112,16 +144,17 @@ impl Shown for Candidate {
     }
 }
 
-/// Keeps the line, and what is searched for, within bounds.
+/// Keeps the line, and what is searched for, within bounds, and knows the key that asks what may stand there.
 #[derive(Default)]
-struct Bounds {
+struct Keys {
+    asked: Arc<Asked>,
     /// So many characters since the last key that is none.
     characters: AtomicUsize,
     /// They are what is searched for.
     search: AtomicBool,
 }
 
-impl ConditionalEventHandler for Bounds {
+impl ConditionalEventHandler for Keys {
     fn handle(&self, event: &Event, times: RepeatCount, _: bool, about: &EventContext) -> Option<Cmd> {
         let KeyEvent(key, with) = event.get(0)?;
         let (is_search, so_far) = self.count(*key, *with);
@@ -136,12 +169,17 @@ impl ConditionalEventHandler for Bounds {
             (KeyCode::Char('Y'), with) if *with == Modifiers::CTRL && times > 1 => {
                 Some(Cmd::Yank(1, Anchor::Before))
             }
+            // The line is taken as it is, and asked for again behind the list.
+            (KeyCode::Char('?'), with) if *with == Modifiers::NONE && asks(about) => {
+                self.asked.note(about.pos());
+                Some(Cmd::AcceptLine)
+            }
             _ => None,
         }
     }
 }
 
-impl Bounds {
+impl Keys {
     /// Is this key one of a search, and the how manieth character?
     fn count(&self, key: KeyCode, with: Modifiers) -> (bool, usize) {
         let is_search = match (key, with) {
@@ -164,6 +202,11 @@ impl Bounds {
         };
         (is_search, self.characters.load(Ordering::Relaxed))
     }
+}
+
+/// Does `?` ask what may stand where the cursor is? Inside quotes it is a character like any other.
+fn asks(about: &EventContext) -> bool {
+    about.line().get(..about.pos()).is_some_and(completing::asks)
 }
 
 /// Does the key give the line, or drop it?

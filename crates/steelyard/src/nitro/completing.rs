@@ -38,7 +38,7 @@ fn told(found: Completion) -> Value {
     let all = |of: Vec<Candidate>| of.into_iter().map(one).collect::<Vec<Value>>();
     json!({
         "errorcode": 0, "message": "Done", "severity": "NONE",
-        "start": found.start, "candidates": all(found.candidates), "more": found.more,
+        "start": found.start, "common": found.common, "candidates": all(found.candidates), "more": found.more,
         "expected": all(found.expected), "whole": found.is_whole,
     })
 }

@@ -5,10 +5,18 @@ use serde_json::{Value, json};
 
 use crate::place::Place;
 use crate::program::{PASSWORD, Program, run_with_input};
+use crate::terminal::Terminal;
 use crate::users::by_password;
 
 pub fn trials() -> Vec<Trial> {
-    trials![what_may_stand_in_a_line_is_told_to_programs, names_are_told_to_those_alone_who_may_show_them,]
+    trials![
+        what_may_stand_in_a_line_is_told_to_programs,
+        names_are_told_to_those_alone_who_may_show_them,
+        tab_completes_words_and_names,
+        tab_lists_what_may_stand_there,
+        a_question_mark_lists_what_may_stand_there_and_the_line_goes_on,
+        nothing_is_offered_where_nothing_answers,
+    ]
 }
 
 const CONFIG: &str = "enable ns feature LB\nadd server web1 127.0.0.9\nadd server web2 127.0.0.10\n\
@@ -85,4 +93,108 @@ fn names_are_told_to_those_alone_who_may_show_them() {
         let (status, answer) = told(&program, &by_password(user, password), &json!({ "line": line }));
         assert_eq!((status, words(&answer)), (200, expected.to_vec()), "{user}: {line}");
     }
+}
+
+fn at_the_prompt(place: &Place) -> Option<(Program, Terminal)> {
+    let program = Program::launch(place, CONFIG);
+    let terminal = Terminal::start(&["cli", "--data", program.data().to_str().unwrap()])?;
+    terminal.waits_for(&["> "]);
+    Some((program, terminal))
+}
+
+/// Drops the line: the next one begins empty.
+fn drop_line(terminal: &Terminal) {
+    terminal.types("\x03");
+    terminal.waits_for(&["> "]);
+}
+
+fn tab_completes_words_and_names() {
+    let place = Place::new();
+    let Some((_program, terminal)) = at_the_prompt(&place) else { return };
+    // A word that is the only one, with its blank; what several have in common; a name in its quotes.
+    for (keys, line) in [
+        ("sh\tserver w\t", "> show server web"),
+        ("sh\tlb vs\t", "> show lb vserver"),
+        (
+            "add lb vserver v HTTP 10.0.0.1 80 -lbm\tlrt\t",
+            "> add lb vserver v HTTP 10.0.0.1 80 -lbMethod LRTM",
+        ),
+        ("rm service m\t", "> rm service \"my service\""),
+        ("rm service \"my s\t", "> rm service \"my service\""),
+        ("enable ns feature L\t", "> enable ns feature L"),
+        ("show server WEB1\t", "> show server web1"),
+        ("show nonsense x\t", "> show nonsense x"),
+    ] {
+        terminal.types(keys);
+        terminal.waits_for(&[line]);
+        drop_line(&terminal);
+    }
+    terminal.types("sh\tserv\t");
+    terminal.waits_for(&["> show serv"]);
+    terminal.types("er web1\tx\x7f\r");
+    terminal.waits_for(&[
+        "> show server web1",
+        "1)      Name:     web1      State:ENABLED",
+        "        IPAddress:   127.0.0.9",
+        " Done",
+        "> ",
+    ]);
+}
+
+fn tab_lists_what_may_stand_there() {
+    let place = Place::new();
+    let Some((_program, terminal)) = at_the_prompt(&place) else { return };
+    terminal.types("rm server \t\t");
+    terminal.waits_for(&["> rm server web", "web1  web2", "> rm server web"]);
+    drop_line(&terminal);
+    terminal.types("add lb monitor m HTTP -interval 5 M\t\t");
+    let line = "> add lb monitor m HTTP -interval 5 M";
+    terminal.waits_for(&[line, "MSEC  MIN", line]);
+}
+
+fn a_question_mark_lists_what_may_stand_there_and_the_line_goes_on() {
+    let place = Place::new();
+    let Some((program, terminal)) = at_the_prompt(&place) else { return };
+    terminal.types("rm server web1 ?");
+    terminal.waits_for(&[
+        "> rm server web1",
+        "  <name>  Names of what to remove.",
+        "  web2    server",
+        "  <cr>",
+        "> rm server web1",
+    ]);
+    terminal.types("web2?");
+    terminal.waits_for(&[
+        "> rm server web1 web2",
+        "  <name>  Names of what to remove.",
+        "  web2    server",
+        "> rm server web1 web2",
+    ]);
+    drop_line(&terminal);
+    terminal.types("set lb mon x HTTP -interval 5 ?");
+    terminal.waits_for_text("\r\n  SEC MSEC MIN\r\n  -action ");
+    drop_line(&terminal);
+    terminal.types("show nonsense ?");
+    terminal.waits_for_text("ERROR: No such command\r\n");
+    drop_line(&terminal);
+    // Where the cursor is, not at the end; it stays there.
+    terminal.types("show web1\x01\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C?");
+    terminal.waits_for_text("  server ");
+    terminal.types("server \r");
+    terminal.waits_for(&["        IPAddress:   127.0.0.9", " Done", "> "]);
+    terminal.types("set server web1 -comment \"why? how?\"\r");
+    terminal.waits_for(&["> set server web1 -comment \"why? how?\"", " Done", "> "]);
+    assert!(program.running().contains("-comment \"why? how?\""), "{}", program.running());
+    // What is typed ahead is not lost.
+    terminal.types("show ?server web1?\rwhoami\r");
+    terminal.waits_for(&["> whoami", "        UserName: owner", " Done", "> "]);
+}
+
+fn nothing_is_offered_where_nothing_answers() {
+    let place = Place::new();
+    let Some((program, terminal)) = at_the_prompt(&place) else { return };
+    drop(program);
+    terminal.types("sh\t?");
+    terminal.waits_for_text("ERROR: The running program does not answer");
+    terminal.waits_for(&["> sh"]);
 }

@@ -14,13 +14,14 @@ use std::borrow::Cow;
 
 use super::abbreviation::begins;
 use super::catalogue::{Head, head, next, stored};
+use super::counted::{counted_of, form_of};
 use super::form::form;
 use super::lex::Word;
 use super::parse::understand;
 use super::refusal::Refusal;
 use super::resolve::names_of;
 use super::value::write_text;
-use super::{Object, once::FILTERS, text};
+use super::{Object, Verb, once::FILTERS, text};
 use crate::config::Config;
 use cursor::Cursor;
 
@@ -33,6 +34,8 @@ pub struct Completion {
     pub candidates: Vec<Candidate>,
     /// How many more there are.
     pub more: usize,
+    /// What all of them begin with, those not listed too.
+    pub common: String,
     /// What may stand there in anybody's own words: `<name>`.
     pub expected: Vec<Candidate>,
     /// Is the line up to there a whole command?
@@ -82,6 +85,16 @@ pub fn complete(
     Ok(search.found)
 }
 
+/// Is a key that is typed behind this text a character of the line, whatever else it means? So it is inside quotes, in a
+/// remark, inside the brackets of an expression, and behind a backslash.
+pub fn is_inside_text(line: &str) -> bool {
+    let q_quote = |begun: &str| {
+        let mut characters = begun.chars();
+        characters.next() == Some('q') && characters.next().is_some_and(|next| "/{<|~$^+=&%@`".contains(next))
+    };
+    line.ends_with('\\') || cursor::at(line).is_none_or(|at| at.quoted || q_quote(&at.begun))
+}
+
 /// A completion in the making.
 struct Search<'a> {
     config: &'a Config,
@@ -102,6 +115,9 @@ impl Search<'_> {
             next.words.iter().for_each(|about| self.word(about.word, about.help, Need::Not));
             self.found.candidates.sort_by_cached_key(|candidate| candidate.word.to_ascii_lowercase());
             self.found.is_whole &= next.may_end;
+            if next.may_end {
+                self.counted(words)?;
+            }
             return Ok(());
         }
         match head(words, 0).map_err(|(refusal, _)| refusal)? {
@@ -115,10 +131,22 @@ impl Search<'_> {
             }
             Head::Kept(_) if self.once(words) => Ok(()),
             Head::Kept(_) => {
+                if self.counted(words)? {
+                    return Ok(());
+                }
                 self.own_words("arguments", "What an appliance takes there; kept as it stands.", Need::Not);
                 Ok(())
             }
         }
+    }
+
+    /// What may follow in a `stat` of what nothing configures; false if it is none.
+    fn counted(&mut self, words: &[Word]) -> Result<bool, Refusal> {
+        let Some((object, used)) = counted_of(words) else { return Ok(false) };
+        let Some(form) = form_of(object) else { return Ok(false) };
+        // Which object that is stays unsaid: none that is configured is counted here.
+        self.arguments((Verb::Stat, Object::NsConfig), &form, &words[used..])?;
+        Ok(true)
     }
 
     /// What may follow a `|`.
@@ -191,6 +219,15 @@ impl Search<'_> {
 
     fn add(&mut self, candidate: Candidate) {
         let found = &mut self.found;
+        match found.candidates.is_empty() {
+            true => found.common = candidate.word.to_string(),
+            false => {
+                let same =
+                    found.common.chars().zip(candidate.word.chars()).take_while(|(one, other)| one == other);
+                let length = same.map(|(one, _)| one.len_utf8()).sum();
+                found.common.truncate(length);
+            }
+        }
         match found.candidates.len() < MOST {
             true if found.candidates.iter().any(|known| known.word == candidate.word) => {}
             true => found.candidates.push(candidate),
