@@ -111,18 +111,12 @@ pub enum Fault {
         /// The appliance's words for it.
         message: String,
     },
-    /// The key by which clients of SSH know this host cannot be used.
-    HostKey {
-        /// Its file.
-        path: PathBuf,
-        /// What is wrong, and what to do.
-        why: String,
-    },
     /// The prompt cannot be served by SSH.
+    #[cfg(feature = "ssh")]
     Ssh {
-        /// Where it should be.
-        address: SocketAddr,
-        /// Why not, and what to do.
+        /// The address as it was given, or the file of the host's key.
+        what: String,
+        /// What is wrong, and what to do.
         why: String,
     },
     /// The URL is not one that can be asked.
@@ -159,11 +153,12 @@ impl Fault {
             | Fault::AccessLog { .. }
             | Fault::FirstPassword { .. }
             | Fault::Certificate { .. }
-            | Fault::HostKey { .. }
             | Fault::ManagementBeyondLoopback(_)
             | Fault::ScriptUser { .. }
             | Fault::NothingToExpose(_)
             | Fault::Url { .. } => 2,
+            #[cfg(feature = "ssh")]
+            Fault::Ssh { .. } => 2,
             _ => 1,
         }
     }
@@ -215,8 +210,8 @@ impl fmt::Display for Fault {
                 write!(f, "{url}: {why}; is 'steelyard run' running there? --nitro URL or --data DIRECTORY asks elsewhere")
             }
             Fault::NotLoggedIn { message } => f.write_str(message),
-            Fault::HostKey { path, why } => write!(f, "{}: {why}", path.display()),
-            Fault::Ssh { address, why } => write!(f, "--ssh {address}: {why}"),
+            #[cfg(feature = "ssh")]
+            Fault::Ssh { what, why } => write!(f, "{what}: {why}"),
             Fault::Url { url, why } => write!(f, "--nitro {url}: {why}; give http://ADDRESS:PORT, or --data DIRECTORY"),
             Fault::Answer { message, url } => write!(f, "{message} (asked {url})"),
         }

@@ -217,6 +217,9 @@ mod ssh;
 #[cfg(feature = "ssh")]
 #[path = "e2e/ssh_client.rs"]
 mod ssh_client;
+#[cfg(feature = "ssh")]
+#[path = "e2e/ssh_terminal.rs"]
+mod ssh_terminal;
 #[path = "e2e/stat_at_the_prompt.rs"]
 mod stat_at_the_prompt;
 #[path = "e2e/states.rs"]
@@ -277,6 +280,8 @@ fn main() -> std::process::ExitCode {
     trials.extend(ports::trials());
     #[cfg(feature = "ssh")]
     trials.extend(ssh::trials());
+    #[cfg(feature = "ssh")]
+    trials.extend(ssh_terminal::trials());
     trials.extend(prompt::trials());
     trials.extend(prompt_commands::trials());
     trials.extend(terminal_keys::trials());

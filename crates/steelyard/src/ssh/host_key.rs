@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use aws_lc_rs::rand;
 use russh::keys::ssh_key::LineEnding;
@@ -20,7 +20,7 @@ use crate::private;
 /// The key of this host, made if there is none.
 ///
 /// # Errors
-/// [`Fault::HostKey`]: the file, and why it cannot be used.
+/// [`Fault::Ssh`]: the file, and why it cannot be used.
 pub fn of(data: &Path) -> Result<PrivateKey, Fault> {
     let folder = data.join(FOLDER);
     let path = folder.join(NAME);
@@ -50,7 +50,7 @@ fn read(path: &Path) -> Result<PrivateKey, String> {
 }
 
 fn fault(path: &Path, why: String) -> Fault {
-    Fault::HostKey { path: PathBuf::from(path), why }
+    Fault::Ssh { what: path.display().to_string(), why }
 }
 
 const NAME: &str = "host_ed25519";
@@ -75,7 +75,7 @@ mod tests {
         let whole = fs::read(&path).unwrap();
         for bad in [&b""[..], b"text", &whole[..whole.len() / 2]] {
             fs::write(&path, bad).unwrap();
-            assert!(matches!(of(&data), Err(Fault::HostKey { .. })));
+            assert!(matches!(of(&data), Err(Fault::Ssh { .. })));
             assert_eq!(fs::read(&path).unwrap(), bad, "it is left as it is");
         }
         fs::write(&path, &whole).unwrap();

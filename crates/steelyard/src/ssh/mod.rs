@@ -68,15 +68,12 @@ pub struct Site {
 /// An address cannot be opened, or the key cannot be used.
 pub fn open(addresses: &[SocketAddr], data: Option<&Path>) -> Result<Option<Opened>, Fault> {
     let Some(first) = addresses.first() else { return Ok(None) };
-    let no_data = || Fault::Ssh { address: *first, why: "it needs a data directory; give --data".to_owned() };
-    let data = data.ok_or_else(no_data)?;
+    let fault = |address, why: &str| Fault::Ssh { what: format!("--ssh {address}"), why: why.to_owned() };
+    let data = data.ok_or_else(|| fault(first, "it needs a data directory; give --data"))?;
     let key = host_key::of(data)?;
     let listeners = addresses.iter().map(|address| {
         let listener = net::TcpListener::bind(address).and_then(|l| l.set_nonblocking(true).map(|()| l));
-        listener.map_err(|error| Fault::Ssh {
-            address: *address,
-            why: format!("{}; choose another address", reason(&error)),
-        })
+        listener.map_err(|error| fault(address, &format!("{}; choose another address", reason(&error))))
     });
     let listeners = listeners.collect::<Result<_, Fault>>()?;
     Ok(Some(Opened { listeners, key, data: data.to_owned() }))

@@ -1,14 +1,17 @@
 //! The prompt over SSH, by OpenSSH's own client: who comes in, what is carried out, what is refused.
 
 use std::fs;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
 
 use crate::installed;
 use crate::place::Place;
-use crate::program::{PASSWORD, Program, run_to_end};
+use crate::program::{EXECUTABLE, PASSWORD, Program};
 use crate::service::wait_for;
 use crate::ssh_client::{By, Ssh, left};
 
@@ -20,6 +23,7 @@ pub fn trials() -> Vec<Trial> {
         keys_let_in_and_those_that_are_weak_or_not_to_be_believed_do_not,
         no_shell_no_files_no_forwarding,
         a_user_at_the_prompt_is_that_user_and_not_the_owner,
+        a_session_that_has_ended_never_becomes_the_owner,
     ]
 }
 
@@ -33,15 +37,9 @@ fn with_users(program: &Program, users: &[(&str, &str)]) {
             format!("bind system user {user} {policy} 100"),
         ];
         for line in lines {
-            assert_eq!(of_owner(program, &line), " Done\n", "{line}");
+            assert_eq!(program.owner_says(&line), " Done\n", "{line}");
         }
     }
-}
-
-/// What the owner's prompt answers.
-fn of_owner(program: &Program, line: &str) -> String {
-    let output = run_to_end(&["cli", "--data", program.data().to_str().unwrap(), line]);
-    String::from_utf8(output.stdout).unwrap()
 }
 
 fn password_of(user: &str) -> String {
@@ -270,4 +268,42 @@ fn a_user_at_the_prompt_is_that_user_and_not_the_owner() {
         has("root2", "add server from-file 192.0.2.9", "Done")
             && has("reader", &format!("source {file}"), "Operation not permitted")
     });
+}
+
+fn a_session_that_has_ended_never_becomes_the_owner() {
+    let place = Place::new();
+    let program = Program::launch_ssh(&place, CONFIG);
+    let ended = program.log_in("nsroot", PASSWORD).unwrap();
+    program.owner_says("kill system session -all");
+    let asked = "{\"line\": \"add server x 192.0.2.1\"}".as_bytes();
+    for id in [ended.as_str(), "##00", "-"] {
+        for (method, path, body) in [
+            ("POST", "/steelyard/v1/command", asked),
+            ("POST", "/steelyard/v1/permission", asked),
+            ("POST", "/steelyard/v1/complete", asked),
+            ("GET", "/steelyard/v1/explain/v", b""),
+            ("GET", "/metrics", b""),
+            ("GET", "/nitro/v1/config/server", b""),
+            ("GET", "/nitro/v1/stat/service", b""),
+        ] {
+            let mut stream = UnixStream::connect(program.data().join("nitro.sock")).unwrap();
+            let cookie = format!("Cookie: NITRO_AUTH_TOKEN={id}\r\nContent-Length: {}", body.len());
+            let head =
+                format!("{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{cookie}\r\n\r\n");
+            stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 401 "), "{method} {path} {id}: {answer}");
+        }
+    }
+    let data = program.data().to_str().unwrap();
+    for id in [ended.as_str(), "", "\n", "x; NITRO_AUTH_TOKEN=y"] {
+        for line in ["add server x 192.0.2.1", "show server", "source /dev/null", "whoami"] {
+            let mut prompt = Command::new(EXECUTABLE);
+            let output = prompt.args(["cli", "--data", data, line]).env("STEELYARD_SESSION", id).output();
+            let (code, out, err) = left(output.unwrap());
+            assert_eq!((code, out.as_str()), (Some(1), ""), "{id:?} {line}: {err}");
+        }
+    }
+    assert!(!program.running().contains("add server"));
 }

@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 
 use crate::installed;
 use crate::place::Place;
-use crate::program::Program;
+use crate::program::{Program, run_to_end};
 
 /// Where clients come from and go to.
 pub struct Ssh {
@@ -147,6 +147,12 @@ impl Program {
         let path = folder.join(user);
         fs::write(&path, lines).unwrap();
         path
+    }
+
+    /// What the owner's prompt prints of a command.
+    pub fn owner_says(&self, line: &str) -> String {
+        let output = run_to_end(&["cli", "--data", self.data().to_str().unwrap(), line]);
+        String::from_utf8(output.stdout).unwrap()
     }
 
     /// The lines of the audit log so far: who, from where, what, what became of it.

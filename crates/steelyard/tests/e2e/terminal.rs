@@ -52,6 +52,19 @@ impl Terminal {
         Some(Terminal::run(command))
     }
 
+    /// Any program of the tests, with its own environment.
+    pub fn of(program: &Command) -> Option<Terminal> {
+        let mut command = installed::program("setsid")?;
+        command.arg("--ctty").arg(program.get_program()).args(program.get_args()).env("TERM", "xterm");
+        for (name, value) in program.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        Some(Terminal::run(command))
+    }
+
     fn run(mut command: Command) -> Terminal {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
