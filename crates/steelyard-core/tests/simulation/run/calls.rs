@@ -111,10 +111,14 @@ impl Simulation {
                     && !self.shared.books.surge.waits(*client)
             };
             let others: Vec<u64> = others.iter().copied().filter(is_there).collect();
-            match joined {
-                ..=0 => {}
-                some if some as usize >= others.len() => {
-                    others.into_iter().for_each(|c| self.joined(c, false))
+            match usize::try_from(joined).unwrap_or(0) {
+                0 => {}
+                some if some >= others.len() => {
+                    // More than are known: whoever waited for leave to connect when its service went waits anew.
+                    if some > others.len() {
+                        self.shared.books.surge.blur(vserver);
+                    }
+                    others.into_iter().for_each(|c| self.joined(c, false));
                 }
                 _ => self.shared.books.surge.blur(vserver),
             }
