@@ -367,6 +367,13 @@ fn what_stands_in_the_wrong_order_is_told_the_right_one() {
         ("add service s 10.0.0.1 80 HTTP", 1096, "Argument(s) out of order [80]", 24, &["serviceType port"]),
         ("add lb monitor HTTP web1", 1096, "Argument(s) out of order [web1]", 21, &["monitorName type"]),
         (
+            "add serviceGroup f -comment HTTP web1",
+            1112,
+            "Argument has too many values [comment]",
+            34,
+            &["\"web1\" is one value too many"],
+        ),
+        (
             "add serviceGroup HTTP web1",
             1096,
             "Argument(s) out of order [web1]",

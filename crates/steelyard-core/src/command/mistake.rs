@@ -67,7 +67,8 @@ impl Arguments<'_> {
             return (refusal, column);
         }
         let is_behind = self.fits_a_free_slot(word) && alone[1..].iter().any(|other| reads_as(row, other));
-        let is_before = is_like_nothing(&refusal) && before.iter().any(|other| is_called(row, other));
+        let mut before = before.iter().take_while(|word| !word.option);
+        let is_before = is_like_nothing(&refusal) && before.any(|other| is_called(row, other));
         let clearer = if self.option_called(&word.text).is_some() {
             self.dash_missing(word)
         } else if is_behind || is_before {
