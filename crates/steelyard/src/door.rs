@@ -184,12 +184,12 @@ fn judge(status: StatusCode, body: String, url: String) -> Result<String, Fault>
     if status == StatusCode::OK {
         return Ok(body);
     }
-    let message = serde_json::from_str::<serde_json::Value>(&body)
-        .ok()
-        .and_then(|answer| answer.get("message")?.as_str().map(str::to_owned));
+    let answer = serde_json::from_str::<serde_json::Value>(&body).unwrap_or_default();
+    let message = answer.get("message").and_then(|message| message.as_str().map(str::to_owned));
+    let code = answer.get("errorcode").and_then(serde_json::Value::as_u64).unwrap_or_default();
     match message {
         Some(message) if status == StatusCode::UNAUTHORIZED => Err(Fault::NotLoggedIn { message }),
-        Some(message) => Err(Fault::Answer { message, url }),
+        Some(message) => Err(Fault::Answer { code, message, url }),
         None => Err(Fault::NoAnswer { url, why: format!("answered {status}") }),
     }
 }

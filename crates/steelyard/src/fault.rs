@@ -128,6 +128,8 @@ pub enum Fault {
     },
     /// The other end answered with a refusal.
     Answer {
+        /// NITRO's code; 0 of one that tells none.
+        code: u64,
         /// Its message.
         message: String,
         /// The URL asked.
@@ -213,7 +215,7 @@ impl fmt::Display for Fault {
             #[cfg(feature = "ssh")]
             Fault::Ssh { what, why } => write!(f, "{what}: {why}"),
             Fault::Url { url, why } => write!(f, "--nitro {url}: {why}; give http://ADDRESS:PORT, or --data DIRECTORY"),
-            Fault::Answer { message, url } => write!(f, "{message} (asked {url})"),
+            Fault::Answer { message, url, .. } => write!(f, "{message} (asked {url})"),
         }
     }
 }

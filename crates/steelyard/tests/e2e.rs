@@ -127,6 +127,8 @@ mod https;
 mod in_use;
 #[path = "e2e/injected.rs"]
 mod injected;
+#[path = "e2e/json_at_the_prompt.rs"]
+mod json_at_the_prompt;
 #[path = "e2e/k_cases.rs"]
 mod k_cases;
 #[path = "e2e/kept.rs"]
@@ -291,6 +293,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(limits::trials());
     trials.extend(lifecycle::trials());
     trials.extend(reloading::trials());
+    trials.extend(json_at_the_prompt::trials());
     trials.extend(k_cases::trials());
     trials.extend(in_use::trials());
     trials.extend(exposure::trials());

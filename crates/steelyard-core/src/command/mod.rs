@@ -74,6 +74,7 @@ pub use taken::{Taken, taken};
 pub use typed::{Action, Meaning, Typed, typed_word};
 pub use unmeasured::unmeasured;
 pub use used::features_not_enabled;
+pub use wording::code_of;
 
 use crate::config::attribute::{self, Change, Resource, Row, Value};
 use crate::config::{HaPartner, SslService, SslServiceGroup};

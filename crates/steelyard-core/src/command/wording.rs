@@ -296,6 +296,12 @@ fn nitro_text(code: u16) -> &'static str {
     TEXTS.iter().find(|(number, _)| *number == code).map_or("Operation not permitted", |(_, text)| text)
 }
 
+/// The code whose text a message begins with, if it is one that refusals have.
+pub fn code_of(message: &str) -> Option<u16> {
+    let text = message.split_once(" [").map_or(message, |(text, _)| text);
+    TEXTS.iter().find(|(_, known)| *known == text).map(|(code, _)| *code)
+}
+
 /// How many of a list are named.
 const LISTED: usize = 6;
 /// How many of the words that one could have been: all, as a rule, for one of them was meant.

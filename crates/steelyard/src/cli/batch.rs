@@ -134,20 +134,24 @@ impl<'d> Session<'d> {
     /// # Errors
     /// It is refused, or the program is not reached.
     pub fn line(&mut self, line: &str, out: &mut dyn Write) -> Result<Option<Answer>, Said> {
-        match line::carry_out(line, self.door)? {
+        match line::carry_out(line, self.door, self.screen())? {
             Asked::Nothing => Ok(None),
             Asked::Leave => {
                 self.left = true;
                 Ok(None)
             }
-            Asked::Answer(answer) => Ok(Some(answer)),
+            Asked::Answer(answer) => {
+                self.failed |= answer.failed;
+                Ok(Some(answer))
+            }
             Asked::Count(mut pages, filter) => loop {
-                let page = filter.of(&pages.next(self.door, self.screen())?);
-                if !pages.has_more() {
-                    return Ok(Some(page.into()));
+                let page = filter.led(pages.next(self.door, self.screen())?);
+                self.failed |= page.failed;
+                if page.failed || !pages.has_more() {
+                    return Ok(Some(page));
                 }
                 // A reader that has enough closes the pipe: nobody is left to count for.
-                if out.write_all(page.as_bytes()).and_then(|()| out.flush()).is_err() {
+                if out.write_all(page.text.as_bytes()).and_then(|()| out.flush()).is_err() {
                     return Ok(None);
                 }
                 std::thread::sleep(STEP);
@@ -200,7 +204,7 @@ impl<'d> Session<'d> {
     /// Prints an error in its place among the answers.
     fn tell(&mut self, said: Said, out: &mut dyn Write) -> Result<(), Said> {
         match said {
-            Said::Error { message, advice } => {
+            Said::Error { message, advice, .. } => {
                 self.failed = true;
                 drop(out.write_all(error(&message, &advice).as_bytes()));
                 Ok(())

@@ -2,7 +2,7 @@
 
 use regex::{Regex, RegexBuilder};
 
-use super::line::{Said, words_of};
+use super::line::{Answer, Said, words_of};
 
 /// Which lines of an answer are printed.
 #[derive(Default)]
@@ -44,6 +44,16 @@ impl Filter {
         }
         let end = line.char_indices().nth(words[first].column - 1).map_or(line.len(), |(at, _)| at);
         Ok((&line[..end], filter))
+    }
+
+    /// Does it leave every line?
+    pub fn is_empty(&self) -> bool {
+        self.greps.is_empty()
+    }
+
+    /// An answer with the lines that are left.
+    pub fn led(&self, answer: Answer) -> Answer {
+        Answer { text: self.of(&answer.text), ..answer }
     }
 
     /// The lines that are left.

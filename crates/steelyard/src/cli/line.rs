@@ -1,11 +1,13 @@
 //! One line: what of it is this client's to do, and what the program's.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use steelyard_core::command::lex::{Word, words};
-use steelyard_core::command::{Action, Meaning, Refusal, Typed, Verb, help};
+use steelyard_core::command::{Action, Meaning, Refusal, Typed, Verb, code_of, help};
 use steelyard_core::config::Config;
 
 use super::filter::Filter;
+use super::json::{self, Print};
+use super::screen::Screen;
 use super::show;
 use super::stat::Pages;
 use crate::door::Door;
@@ -18,12 +20,18 @@ pub struct Answer {
     pub text: String,
     /// What whoever gave it should know.
     pub warnings: Vec<String>,
+    /// It is JSON: nothing stands before or behind it.
+    pub is_json: bool,
+    /// It says that the command was refused.
+    pub failed: bool,
 }
 
 /// Why it was not carried out.
 pub enum Said {
     /// In the appliance's words.
     Error {
+        /// NITRO's.
+        code: u64,
         /// The text of the code, and what it is about.
         message: String,
         /// What is wrong in this very case, and what to do; empty where there is no more to say.
@@ -36,14 +44,16 @@ pub enum Said {
 impl Said {
     /// An error that says all in its message.
     pub fn error(message: impl Into<String>) -> Said {
-        Said::Error { message: message.into(), advice: String::new() }
+        let message = message.into();
+        let code = code_of(&message).map_or(NOT_SUPPORTED, u64::from);
+        Said::Error { code, message, advice: String::new() }
     }
 }
 
 impl From<Fault> for Said {
     fn from(fault: Fault) -> Said {
         match fault {
-            Fault::Answer { message, .. } => Said::error(message),
+            Fault::Answer { code, message, .. } => Said::Error { code, message, advice: String::new() },
             fault => Said::Fault(fault),
         }
     }
@@ -51,7 +61,7 @@ impl From<Fault> for Said {
 
 impl From<Refusal> for Said {
     fn from(refusal: Refusal) -> Said {
-        Said::Error { message: refusal.message(), advice: refusal.advice() }
+        Said::Error { code: refusal.code().into(), message: refusal.message(), advice: refusal.advice() }
     }
 }
 
@@ -70,24 +80,37 @@ pub enum Asked {
 }
 
 /// Carries out a line, as far as it is no business of the session.
-pub fn carry_out(line: &str, door: &Door) -> Result<Asked, Said> {
+pub fn carry_out(line: &str, door: &Door, screen: Screen) -> Result<Asked, Said> {
     let (command, filter) = Filter::split(line)?;
+    if let Some(plain) = json::asked(command).filter(|plain| is_looking(plain)) {
+        let print = if screen.is_terminal || !filter.is_empty() { Print::Lines } else { Print::Line };
+        let asked = match read(&plain) {
+            Ok(Some(typed)) => look(&typed, door, Some(print)),
+            _ => Ok(None),
+        };
+        let asked = match asked {
+            Ok(None) => ask(&plain, door).map(Looked::Answer),
+            Ok(Some(looked)) => Ok(looked),
+            Err(said) => Err(said),
+        };
+        return Ok(match asked {
+            Ok(Looked::Pages(pages)) => Asked::Count(pages, filter),
+            Ok(Looked::Answer(answer)) => Asked::Answer(filter.led(answer)),
+            Err(said) => Asked::Answer(filter.led(json::refused(said, print)?)),
+        });
+    }
     // What is configured only the program knows; it says what is wrong with a line that means nothing without.
-    let answer = match Typed::read(command, &Config::default()) {
+    let read = read(command);
+    if let Ok(Some(typed)) = &read {
+        match look(typed, door, None)? {
+            Some(Looked::Pages(pages)) => return Ok(Asked::Count(pages, filter)),
+            Some(Looked::Answer(answer)) => return Ok(Asked::Answer(filter.led(answer))),
+            None => {}
+        }
+    }
+    let answer = match read {
         Ok(None) => return Ok(Asked::Nothing),
         Ok(Some(typed)) => match typed.meaning() {
-            Meaning::Command(parsed) if parsed.verb() == Verb::Show => {
-                show::find(parsed.commands(), door)?.laid_out().into()
-            }
-            Meaning::Command(parsed) if parsed.verb() == Verb::Stat => {
-                return match parsed.commands() {
-                    [command] => Ok(Asked::Count(Pages::of_command(command)?, filter)),
-                    _ => Err(Said::error("Operation not supported here [stat of several at once]")),
-                };
-            }
-            Meaning::Action(action @ Action { verb: "stat", .. }) => {
-                return Ok(Asked::Count(Pages::of_action(action)?, filter));
-            }
             Meaning::Action(Action { verb: "quit" | "exit", .. }) => return Ok(Asked::Leave),
             Meaning::Action(action @ Action { verb: "source" | "batch", .. }) => {
                 // The files are this process's to read, and not everybody's who may have it read them.
@@ -97,9 +120,6 @@ pub fn carry_out(line: &str, door: &Door) -> Result<Asked, Said> {
                 return Ok(Asked::Read(action.clone()));
             }
             Meaning::Action(Action { verb: "help" | "man", arguments, .. }) => help(arguments)?.into(),
-            Meaning::Action(action @ Action { verb: "show", .. }) => {
-                show::find_beside(action, door)?.laid_out().into()
-            }
             _ => ask(command, door)?,
         },
         Err((refusal @ (Refusal::LineTooLong { .. } | Refusal::UnmatchedQuote), _)) => {
@@ -107,12 +127,55 @@ pub fn carry_out(line: &str, door: &Door) -> Result<Asked, Said> {
         }
         Err(_) => ask(command, door)?,
     };
-    Ok(Asked::Answer(Answer { text: filter.of(&answer.text), ..answer }))
+    Ok(Asked::Answer(filter.led(answer)))
+}
+
+/// What a line means, without what only the program knows.
+fn read(command: &str) -> Result<Option<Typed>, (Refusal, usize)> {
+    Typed::read(command, &Config::default())
+}
+
+/// What `show` and `stat` come to.
+enum Looked {
+    Answer(Answer),
+    Pages(Pages),
+}
+
+/// Looks, if that is what it asks for: as the appliance lays it out, or as JSON.
+fn look(typed: &Typed, door: &Door, print: Option<Print>) -> Result<Option<Looked>, Said> {
+    let pages = match typed.meaning() {
+        Meaning::Command(parsed) if parsed.verb() == Verb::Stat => match parsed.commands() {
+            [command] => Pages::of_command(command),
+            _ => Err(Said::error("Operation not supported here [stat of several at once]")),
+        },
+        Meaning::Action(action @ Action { verb: "stat", .. }) => Pages::of_action(action),
+        _ => {
+            let found = match typed.meaning() {
+                Meaning::Command(parsed) if parsed.verb() == Verb::Show => {
+                    show::find(parsed.commands(), door)?
+                }
+                Meaning::Action(action @ Action { verb: "show", .. }) => show::find_beside(action, door)?,
+                _ => return Ok(None),
+            };
+            return Ok(Some(Looked::Answer(match print {
+                Some(print) => json::answer(found.rows(), print),
+                None => found.laid_out().into(),
+            })));
+        }
+    };
+    Ok(Some(Looked::Pages(pages?.printed(print))))
+}
+
+/// Is its verb `show` or `stat`?
+fn is_looking(command: &str) -> bool {
+    let words = words(command).unwrap_or_default();
+    let verb = words.first().map_or("", |word| word.text.as_str()).to_ascii_lowercase();
+    verb == "stat" || verb.len() > 1 && "show".starts_with(&verb)
 }
 
 impl From<String> for Answer {
     fn from(text: String) -> Answer {
-        Answer { text, warnings: Vec::new() }
+        Answer { text, ..Answer::default() }
     }
 }
 
@@ -122,18 +185,22 @@ fn ask(line: &str, door: &Door) -> Result<Answer, Said> {
 }
 
 fn post(path: &str, line: &str, door: &Door) -> Result<Answer, Said> {
-    let body = door.post(path, json!({ "line": line }).to_string())?;
+    let body = door.post(path, serde_json::json!({ "line": line }).to_string())?;
     let unread = |_| Said::error("Internal error [the answer cannot be read]");
     let answer: Map<String, Value> = serde_json::from_str(&body).map_err(unread)?;
     let text = |field: &str| answer.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
-    if answer.get("errorcode").and_then(Value::as_u64) != Some(0) {
-        return Err(Said::Error { message: text("message"), advice: text("advice") });
+    let code = answer.get("errorcode").and_then(Value::as_u64);
+    if code != Some(0) {
+        let code = code.unwrap_or_default();
+        return Err(Said::Error { code, message: text("message"), advice: text("advice") });
     }
     let warnings = answer.get("warnings").and_then(Value::as_array).into_iter().flatten();
     let warnings = warnings.filter_map(Value::as_str).map(str::to_owned).collect();
-    Ok(Answer { text: super::layout::lines(&text("text")), warnings })
+    Ok(Answer { text: super::layout::lines(&text("text")), warnings, ..Answer::default() })
 }
 
+/// `Operation not supported`, the code of what only this prompt says.
+pub const NOT_SUPPORTED: u64 = 301;
 const COMMAND: &str = "/steelyard/v1/command";
 const PERMISSION: &str = "/steelyard/v1/permission";
 

@@ -9,6 +9,7 @@ mod batch;
 mod completing;
 mod editor;
 mod filter;
+mod json;
 mod layout;
 mod line;
 mod prompt;
@@ -37,6 +38,10 @@ pub struct CliArgs {
     /// Make standard input the terminal of a session of its own: for the prompt over SSH.
     #[arg(long, hide = true)]
     own_terminal: bool,
+    /// Print what a show or stat is made of as JSON: NITRO's rows by their resource; an error as NITRO says it. At the prompt
+    /// and in a batch, --json behind the command does the same. The appliance has no such option.
+    #[arg(long, requires = "command")]
+    json: bool,
     /// A command, abbreviated as at the prompt; 'help' lists them. Without one there is the prompt on a terminal, and else
     /// standard input has one a line: blank lines and lines that begin with # are passed over, and a refused command does
     /// not stop the rest.
@@ -71,13 +76,15 @@ pub fn run(args: &CliArgs) -> Result<ExitCode, Fault> {
     }
     let mut session = Session::new(&door);
     let mut out = std::io::stdout().lock();
-    match session.line(&one_line(&args.command), &mut out) {
+    let line = one_line(&args.command);
+    let line = if args.json { format!("{} {line}", json::WORD) } else { line };
+    match session.line(&line, &mut out) {
         Ok(answer) => {
             // A reader that has enough closes the pipe, which is no error.
             let _ = out.write_all(answer.map_or(String::new(), |answer| answer.printed()).as_bytes());
             Ok(failed(session.has_failed()))
         }
-        Err(Said::Error { message, advice }) => {
+        Err(Said::Error { message, advice, .. }) => {
             let _ = std::io::stderr().lock().write_all(error(&message, &advice).as_bytes());
             Ok(ExitCode::FAILURE)
         }
@@ -109,6 +116,9 @@ fn error(message: &str, advice: &str) -> String {
 
 impl Answer {
     fn printed(&self) -> String {
+        if self.is_json {
+            return self.text.clone();
+        }
         let warnings =
             self.warnings.iter().map(|warning| format!("Warning: {}\n", layout::harmless(warning)));
         format!("{}{} Done\n", self.text, warnings.collect::<String>())

@@ -58,6 +58,7 @@ use crate::state::State;
 use body::Body;
 use documented::Section;
 use reply::{Reply, phrase};
+use resource::Shown;
 use room::{Place, Room};
 use row::Row;
 use taking::Taking;
@@ -67,6 +68,12 @@ use tls::Tls;
 /// resource.
 pub fn key_of(resource: &str) -> Option<&'static str> {
     looked_at().find(|known| known.name == resource).map(|known| known.key)
+}
+
+/// Is there only one of that resource under `config`, so that an answer has it as it is and not in a list?
+pub fn is_single(resource: &str) -> bool {
+    let is_list = |known: &resource::Resource| matches!(known.shown, Shown::List(_) | Shown::Files);
+    looked_at().any(|known| known.name == resource && !is_list(known))
 }
 
 /// Every resource under `config`.

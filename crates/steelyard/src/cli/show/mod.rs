@@ -12,8 +12,9 @@ use serde_json::{Map, Value};
 use steelyard_core::command::{Action, Command};
 
 use super::layout;
-use super::line::Said;
+use super::line::{NOT_SUPPORTED, Said};
 use crate::door::{Door, percent_encode};
+use crate::nitro;
 use table::{Layout, Shown};
 use wanted::{Wanted, Which};
 
@@ -76,6 +77,33 @@ impl Found {
             }
             Layout::Together(lay) => lay(self),
         }
+    }
+
+    /// The rows of every resource that it is made of, as NITRO has them.
+    pub fn rows(self) -> Fields {
+        let mut rows = Fields::new();
+        let value = |rows: Vec<Fields>| rows.into_iter().map(Value::Object).collect::<Vec<Value>>();
+        let mut add = |resource: &str, of: Vec<Fields>| {
+            let known = rows.entry(resource).or_insert_with(|| Value::Array(Vec::new()));
+            if let Value::Array(known) = known {
+                known.extend(value(of));
+            }
+        };
+        let resource = self.shown.resource;
+        add(resource, Vec::new());
+        for Item { of, bound, .. } in self.items {
+            add(resource, vec![of]);
+            bound.into_iter().for_each(|(resource, of)| add(resource, of));
+        }
+        self.beside.into_iter().for_each(|(resource, of)| add(resource, of));
+        for (resource, value) in &mut rows {
+            if nitro::is_single(resource)
+                && let Value::Array(one) = value
+            {
+                *value = one.pop().unwrap_or_default();
+            }
+        }
+        rows
     }
 
     /// The rows of a resource that is shown beside.
@@ -166,6 +194,7 @@ fn objects(door: &Door, resource: &str, name: Option<&str>, query: &str) -> Resu
 /// Of what the program has no resource.
 fn not_shown(what: &str) -> Said {
     Said::Error {
+        code: NOT_SUPPORTED,
         message: format!("Operation not supported here [show {what}]"),
         advice: "nothing here has it; what is configured is in 'show ns runningConfig'".to_owned(),
     }

@@ -15,8 +15,9 @@ use std::cmp::Reverse;
 use serde_json::Value;
 use steelyard_core::command::{Action, Command};
 
+use super::json::{self, Print};
 use super::layout::text;
-use super::line::Said;
+use super::line::{Answer, Said};
 use super::screen::Screen;
 use super::show::Fields;
 use crate::door::{Door, percent_encode};
@@ -31,6 +32,8 @@ pub struct Pages {
     order: Order,
     /// How many are left; no end where that is none.
     left: Option<u32>,
+    /// As JSON, printed so.
+    print: Option<Print>,
 }
 
 impl Pages {
@@ -52,7 +55,12 @@ impl Pages {
 
     fn of(order: Order) -> Pages {
         let left = (order.times > 0).then_some(order.times);
-        Pages { order, left }
+        Pages { order, left, print: None }
+    }
+
+    /// The same as JSON, where that is asked for.
+    pub fn printed(self, print: Option<Print>) -> Pages {
+        Pages { print, ..self }
     }
 
     /// Is another one to come after a step?
@@ -64,28 +72,43 @@ impl Pages {
     ///
     /// # Errors
     /// There is nothing of that name, or the program is not reached.
-    pub fn next(&mut self, door: &Door, screen: Screen) -> Result<String, Said> {
+    pub fn next(&mut self, door: &Door, screen: Screen) -> Result<Answer, Said> {
         if let Some(left) = &mut self.left {
             *left = left.saturating_sub(1);
         }
-        let mut rows = rows(door, &self.order)?;
+        let rows = rows(door, &self.order);
         // What comes after goes on from there.
         self.order.cleared = None;
         let order = &self.order;
-        let manner = Manner { full_values: order.full_values, columns: screen.columns };
-        match &order.kind.form {
-            Form::Single(parts) => {
-                Ok(rows.first().map(|of| single(parts, of, order, manner)).unwrap_or_default())
-            }
-            Form::Objects(objects) => {
-                sort(&mut rows, order.sorted);
-                Ok(match order.name.is_some() || order.detail {
-                    true => rows.iter().map(|of| one(objects, of, order, manner)).collect(),
-                    false => all(objects, &rows, manner),
-                })
-            }
+        match self.print {
+            None => rows.map(|rows| laid_out(rows, order, screen).into()),
+            Some(print) => match rows {
+                Ok(rows) => Ok(json::answer(as_nitro(rows, order), print)),
+                Err(said) => json::refused(said, print),
+            },
         }
     }
+}
+
+fn laid_out(rows: Vec<Fields>, order: &Order, screen: Screen) -> String {
+    let manner = Manner { full_values: order.full_values, columns: screen.columns };
+    match &order.kind.form {
+        Form::Single(parts) => rows.first().map(|of| single(parts, of, order, manner)).unwrap_or_default(),
+        Form::Objects(objects) => match order.name.is_some() || order.detail {
+            true => rows.iter().map(|of| one(objects, of, order, manner)).collect(),
+            false => all(objects, &rows, manner),
+        },
+    }
+}
+
+/// The rows under their resource's name, as NITRO has them.
+fn as_nitro(rows: Vec<Fields>, order: &Order) -> Fields {
+    let mut rows = rows.into_iter().map(Value::Object);
+    let value = match order.kind.form {
+        Form::Single(_) => rows.next().unwrap_or_default(),
+        Form::Objects(_) => rows.collect(),
+    };
+    Fields::from_iter([(order.kind.resource.to_owned(), value)])
 }
 
 /// What NITRO tells of it, by one request.
@@ -114,7 +137,7 @@ fn rows(door: &Door, order: &Order) -> Result<Vec<Fields>, Said> {
     let body = door.get(&path)?;
     let unread = |_| Said::error(format!("Internal error [{resource}]"));
     let mut answer: Fields = serde_json::from_str(&body).map_err(unread)?;
-    let rows = match answer.remove(resource) {
+    let mut rows = match answer.remove(resource) {
         Some(Value::Array(rows)) => {
             let fields = |value| if let Value::Object(fields) = value { Some(fields) } else { None };
             rows.into_iter().filter_map(fields).collect()
@@ -127,7 +150,10 @@ fn rows(door: &Door, order: &Order) -> Result<Vec<Fields>, Said> {
             "No such resource [serviceGroupMember, {}:{}]",
             member.host, member.port
         ))),
-        _ => Ok(rows),
+        _ => {
+            sort(&mut rows, order.sorted);
+            Ok(rows)
+        }
     }
 }
 
