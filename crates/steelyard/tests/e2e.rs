@@ -220,6 +220,9 @@ mod ssh;
 #[path = "e2e/ssh_client.rs"]
 mod ssh_client;
 #[cfg(feature = "ssh")]
+#[path = "e2e/ssh_hostile.rs"]
+mod ssh_hostile;
+#[cfg(feature = "ssh")]
 #[path = "e2e/ssh_terminal.rs"]
 mod ssh_terminal;
 #[path = "e2e/stat_at_the_prompt.rs"]
@@ -284,6 +287,8 @@ fn main() -> std::process::ExitCode {
     trials.extend(ssh::trials());
     #[cfg(feature = "ssh")]
     trials.extend(ssh_terminal::trials());
+    #[cfg(feature = "ssh")]
+    trials.extend(ssh_hostile::trials());
     trials.extend(prompt::trials());
     trials.extend(prompt_commands::trials());
     trials.extend(terminal_keys::trials());
