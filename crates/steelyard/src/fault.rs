@@ -126,6 +126,20 @@ pub enum Fault {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// The manual has no such page.
+    NoPage {
+        /// As it was asked for.
+        name: String,
+        /// Those that it has.
+        known: Vec<String>,
+    },
+    /// A file or a directory cannot be written.
+    Unwritable {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
     /// The other end answered with a refusal.
     Answer {
         /// NITRO's code; 0 of one that tells none.
@@ -158,6 +172,7 @@ impl Fault {
             | Fault::ManagementBeyondLoopback(_)
             | Fault::ScriptUser { .. }
             | Fault::NothingToExpose(_)
+            | Fault::NoPage { .. }
             | Fault::Url { .. } => 2,
             #[cfg(feature = "ssh")]
             Fault::Ssh { .. } => 2,
@@ -171,6 +186,12 @@ impl fmt::Display for Fault {
         match self {
             Fault::Unreadable { path, why } => {
                 write!(f, "{}: {why}; give a readable configuration file", path.display())
+            }
+            Fault::NoPage { name, known } => {
+                write!(f, "the manual has no page '{name}'; it has {}", known.join(", "))
+            }
+            Fault::Unwritable { path, error } => {
+                write!(f, "{}: {}; give a directory that can be written", path.display(), reason(error))
             }
             Fault::AccessLog { path, error } => {
                 write!(f, "--access-log {}: {}; give a file that can be written, or -", path.display(), reason(error))

@@ -11,6 +11,7 @@ mod certificate;
 mod check;
 mod cli;
 mod columns;
+mod completions;
 mod demo;
 mod dispatcher;
 mod door;
@@ -22,6 +23,7 @@ mod interfaces;
 mod kernel;
 mod lab;
 mod listing;
+mod manual;
 mod metrics;
 mod nitro;
 mod preflight;
@@ -48,11 +50,14 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// What the program is called.
+const NAME: &str = "steelyard";
 
 /// An open load balancer that speaks NetScaler.
 #[derive(Parser)]
-#[command(name = "steelyard", version, about, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = NAME, version, about, max_term_width = 100, disable_help_subcommand = true)]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
@@ -79,6 +84,12 @@ enum Command {
     Cli(cli::CliArgs),
     /// Show the last decisions of a virtual server of the running program.
     Explain(explain::ExplainArgs),
+    /// Print a script by which a shell completes this command line: steelyard completions bash.
+    Completions(completions::CompletionsArgs),
+    /// Print a page of the manual for man(1), or write them all.
+    ///
+    /// 'steelyard man | man -l -' shows the first; steelyard-commands has every command of the prompt.
+    Man(manual::ManArgs),
 }
 
 fn main() -> ExitCode {
@@ -93,6 +104,11 @@ fn main() -> ExitCode {
         Command::Lab(args) => lab::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Cli(args) => cli::run(&args),
         Command::Explain(args) => explain::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Completions(args) => {
+            completions::run(&args, CommandLine::command());
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Man(args) => manual::run(&args, CommandLine::command()).map(|()| ExitCode::SUCCESS),
     };
     match result {
         Ok(code) => code,

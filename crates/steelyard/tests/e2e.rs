@@ -147,6 +147,8 @@ mod lrtm;
 mod management;
 #[path = "e2e/management_bad_input.rs"]
 mod management_bad_input;
+#[path = "e2e/manual.rs"]
+mod manual;
 #[path = "e2e/measured.rs"]
 mod measured;
 #[path = "e2e/message.rs"]
@@ -314,6 +316,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(secrets::trials());
     trials.extend(users::trials());
     trials.extend(passwords::trials());
+    trials.extend(manual::trials());
     trials.extend(measured::trials());
     trials.extend(choosing::trials());
     trials.extend(monitors::trials());

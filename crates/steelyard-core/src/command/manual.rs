@@ -131,7 +131,7 @@ fn text_of(command: (Verb, Option<Object>), form: &Form, row: &Row, described: O
         said.extend(described.into_iter().flat_map(defaults));
     }
     if verb == Verb::Add && row.change == Change::AtAdd && form.options.iter().any(|of| of.row == row) {
-        said.push("It cannot be changed later.".to_owned());
+        said.push("'set' does not change it.".to_owned());
     }
     said.extend(object.into_iter().flat_map(|object| dependencies(object, form, row)));
     if !matches!(verb, Verb::Show | Verb::Stat | Verb::Rm) {
