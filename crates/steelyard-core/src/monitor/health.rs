@@ -7,7 +7,7 @@ use super::alarm::{Answer, Matter};
 use super::learnt::Learnt;
 use super::{ProbeResult, Verdict};
 use crate::service::{ResponseTime, State};
-use crate::time::Time;
+use crate::time::{MILLISECOND_US, Time};
 
 /// When to probe and how many results decide (`spec/methods.md` 4.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -163,7 +163,7 @@ impl Machine {
         if self.health == Health::Down && self.successes == 0 {
             return ended.plus_us(timing.down_time_us);
         }
-        started.plus_us(timing.interval_us).max(ended)
+        in_step(started.plus_us(timing.interval_us), timing.interval_us).max(ended)
     }
 
     /// Learns from the time that an answer took, and tells when it crosses the bound of `-resptimeoutThresh`.
@@ -218,6 +218,20 @@ impl Machine {
         }
     }
 }
+
+/// The moment nearest to `due` at which probes begin together, where they wait so long for it that this makes no
+/// difference to them. A host that wakes once for twenty probes has half the work of one that wakes for each.
+pub fn in_step(due: Time, wait_us: u64) -> Time {
+    if wait_us < STEP_US * LEAST_STEPS {
+        return due;
+    }
+    Time::from_us(due.as_us().saturating_add(STEP_US / 2) / STEP_US * STEP_US)
+}
+
+/// From one moment at which probes begin to the next.
+const STEP_US: u64 = 10 * MILLISECOND_US;
+/// A probe that waits for less than that many steps begins when it is due.
+const LEAST_STEPS: u64 = 100;
 
 /// The state that monitors of these weights give a service (`spec/methods.md` 4.5). Threshold 0 asks for all of
 /// them; without any the service is UP.
@@ -274,6 +288,7 @@ pub fn response_time<'a>(measuring: impl Iterator<Item = &'a Machine>) -> Respon
 mod tests {
     use super::super::Finding;
     use super::*;
+    use crate::time::SECOND_US;
 
     fn result(pass: bool) -> ProbeResult {
         match pass {
@@ -344,6 +359,21 @@ mod tests {
         machine.record(result(true), &timing);
         assert_eq!(machine.health(), Health::Up);
         assert_eq!(machine.next_due(&timing, started, ended), Time::from_us(15_000_000));
+    }
+
+    /// A hundredth of a second is nothing to who waits for a second or longer, and too much for others.
+    #[test]
+    fn probes_begin_together_but_for_those_that_come_often() {
+        let due = |interval_us, started| {
+            let timing = Timing { interval_us, ..Timing::default() };
+            Machine::new(Health::Up).next_due(&timing, Time::from_us(started), Time::from_us(started + 1))
+        };
+        assert_eq!(due(5_000_000, 70_004_999), Time::from_us(75_000_000));
+        assert_eq!(due(5_000_000, 70_005_000), Time::from_us(75_010_000));
+        assert_eq!(due(1_000_000, 70_004_999), Time::from_us(71_000_000));
+        assert_eq!(due(999_000, 70_004_999), Time::from_us(71_003_999));
+        assert_eq!(due(20_000, 70_004_999), Time::from_us(70_024_999));
+        assert_eq!(in_step(Time::NEVER, u64::MAX).as_us() / SECOND_US, Time::NEVER.as_us() / SECOND_US);
     }
 
     #[test]

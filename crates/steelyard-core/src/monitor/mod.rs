@@ -138,6 +138,16 @@ impl Spec {
         self.learns_response_time && self.sense == Sense::Direct && self.enabled && self.kind.measures()
     }
 
+    /// Is there something to send as soon as a connection is open, whatever the service says first?
+    pub fn speaks_first(&self) -> bool {
+        self.tls.is_some()
+            || match &self.kind {
+                Kind::Http(_) | Kind::HttpEcv(_) | Kind::Dns(_) | Kind::User(_) => true,
+                Kind::TcpEcv(exchange) => !exchange.send.is_empty(),
+                Kind::Tcp | Kind::Ping | Kind::Ftp(_) | Kind::UdpEcv(_) => false,
+            }
+    }
+
     /// A probe about `about` that begins at `now`. What in it must be told from other probes, such as an id, comes from `seed`.
     pub fn probe(&self, about: SocketAddr, now: Time, seed: u64) -> Box<dyn Probe> {
         match &self.kind {
@@ -258,4 +268,33 @@ pub enum Stage {
     Handshake,
     /// While the answer was awaited.
     Response,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who has nothing to send must acknowledge at once, else the greeting that it waits for is late.
+    #[test]
+    fn who_waits_for_a_greeting_does_not_speak_first() {
+        let expected = Arc::new(crate::config::expected::Expected::new("x").unwrap());
+        let asks = |send| Kind::TcpEcv(Arc::new(exchange::Exchange::new(send, &expected)));
+        let spec = |kind| Spec {
+            name: "m".into(),
+            kind,
+            timing: health::Timing::default(),
+            learns_response_time: false,
+            sense: Sense::Direct,
+            destination_ip: None,
+            transparent: false,
+            destination_port: None,
+            tls: None,
+            source: None,
+            tos: None,
+            enabled: true,
+        };
+        let http = Kind::Http(Arc::new(http::Check::new("", "", &[], None)));
+        assert!([http, asks("PING")].into_iter().all(|kind| spec(kind).speaks_first()));
+        assert!(![Kind::Tcp, Kind::Ping, asks("")].into_iter().any(|kind| spec(kind).speaks_first()));
+    }
 }

@@ -16,7 +16,7 @@ use self::entry::{Entry, identity};
 pub use self::target::{Closing, Due, Outcome, Target, Transition, Watched};
 use super::alarm::Alarm;
 use super::bound::Unknown;
-use super::health::{self, Health, Machine};
+use super::health::{self, Health, Machine, in_step};
 use super::user::Script;
 use super::{Channel, Finding, Kind, ProbeResult, Spec};
 use crate::service::{Service, State};
@@ -172,8 +172,9 @@ impl Schedule {
         if probing.first {
             probing.first = false;
             // The first probes of many services start together; from the second on they are spread out.
-            let early = spread(seed ^ key.0, probing.spec.timing.interval_us);
-            due = Time::from_us(due.as_us().saturating_sub(early)).max(now);
+            let interval_us = probing.spec.timing.interval_us;
+            let early = spread(seed ^ key.0, interval_us);
+            due = in_step(Time::from_us(due.as_us().saturating_sub(early)), interval_us).max(now);
         }
         probing.due = due;
         self.due.insert((due, key));

@@ -112,20 +112,20 @@ impl Rates {
     }
 
     fn take(&mut self, all: impl Iterator<Item = (usize, Counts)>, now: Time) {
-        let mut before = std::mem::take(&mut self.samples);
         for (key, counts) in all {
-            let mut kept = before.remove(&key).unwrap_or_default();
+            let kept = self.samples.entry(key).or_default();
             // Counters never fall: lower ones are those of a new object at an old address.
             let fell = |last: &Counts| last.requests > counts.requests || last.hits > counts.hits;
             if kept.back().is_some_and(|(_, last)| fell(last)) {
                 kept.clear();
             }
-            kept.push_back((now, counts));
-            if kept.len() > SAMPLES {
+            if kept.len() == SAMPLES {
                 kept.pop_front();
             }
-            self.samples.insert(key, kept);
+            kept.push_back((now, counts));
         }
+        // What is gone has no sample of now.
+        self.samples.retain(|_, kept| kept.back().is_some_and(|(at, _)| *at == now));
     }
 
     /// What a virtual server did in the last seven seconds or so.

@@ -46,7 +46,8 @@ pub fn connected(socket: Socket, due: &Errand<'_>, to: SocketAddr) -> io::Result
 }
 
 async fn converse(probe: &mut dyn Probe, first: Step, socket: &UdpSocket, clock: Clock) -> End {
-    let mut buffer = vec![0u8; LARGEST];
+    // Room that nothing is written to beforehand.
+    let mut buffer = Vec::with_capacity(LARGEST);
     let mut step = first;
     loop {
         step = match step {
@@ -66,10 +67,13 @@ async fn converse(probe: &mut dyn Probe, first: Step, socket: &UdpSocket, clock:
                     Err(error) => return End::Result(probe.failed(classify(&error))),
                 }
             }
-            Step::Wait => match socket.recv(&mut buffer).await {
-                Ok(n) => probe.received(buffer.get(..n).unwrap_or_default(), clock.now()),
-                Err(error) => return End::Result(probe.failed(classify(&error))),
-            },
+            Step::Wait => {
+                buffer.clear();
+                match socket.recv_buf(&mut buffer).await {
+                    Ok(_) => probe.received(&buffer, clock.now()),
+                    Err(error) => return End::Result(probe.failed(classify(&error))),
+                }
+            }
         }
     }
 }

@@ -24,8 +24,9 @@ use steelyard_core::monitor::health::{Health, Machine};
 use steelyard_core::monitor::schedule::{Due, ProbeKey, Schedule, Status, Target, Transition};
 use steelyard_core::monitor::{Finding, ProbeResult, Spec};
 use steelyard_core::service::{Service, State};
+use steelyard_core::time::Time;
 use tokio::sync::Notify;
-use tokio::task::{AbortHandle, JoinHandle, spawn_local};
+use tokio::task::{AbortHandle, JoinHandle, spawn_local, yield_now};
 use tokio::time::{sleep_until, timeout};
 
 use self::tls::Handshakes;
@@ -50,7 +51,9 @@ struct Inner {
     handshakes: Handshakes,
     ways: Ways,
     clock: Clock,
-    /// Something is due earlier than the loop knows, or there is room again.
+    /// When the loop looks for what is due.
+    wakes: Cell<Time>,
+    /// Something is due earlier than that, or there is room again.
     changed: Notify,
     on_news: Box<dyn Fn(News<'_>)>,
     /// What this host was found to lack so far.
@@ -125,6 +128,7 @@ impl Prober {
             handshakes: Handshakes::default(),
             ways: Ways::open(),
             clock,
+            wakes: Cell::new(Time::ZERO),
             changed: Notify::new(),
             on_news: Box::new(on_news),
             lacking: RefCell::default(),
@@ -237,9 +241,15 @@ impl Prober {
                 std::future::pending::<()>().await;
             }
             let room = inner.room.saturating_sub(inner.in_flight.get());
-            let due = inner.schedule.borrow_mut().take_due(now, room);
-            due.into_iter().for_each(|due| self.begin(due));
+            let due = inner.schedule.borrow_mut().take_due(now, room.min(AT_ONCE));
+            if !due.is_empty() {
+                due.into_iter().for_each(|due| self.begin(due));
+                // What has arrived is read before more is sent: nobody's response time has the work for many others in it.
+                yield_now().await;
+                continue;
+            }
             let next = inner.schedule.borrow().next_due().filter(|_| inner.in_flight.get() < inner.room);
+            inner.wakes.set(next.unwrap_or(Time::NEVER));
             match next {
                 Some(at) => {
                     let wait = Duration::from_micros(at.since_us(inner.clock.now()));
@@ -266,7 +276,8 @@ impl Prober {
             let (result, open) = channel::carry_out(&mut *probe, &due, (handshakes, ways), clock).await;
             prober.finish(&due, result);
             if let Some(open) = open {
-                open.hang_up().await;
+                // Few take this way: no probe has room for it before.
+                Box::pin(open.hang_up()).await;
             }
         });
         self.inner.running.borrow_mut().insert(key, task.abort_handle());
@@ -286,7 +297,9 @@ impl Prober {
         if let Some(transition) = outcome.transition {
             (self.inner.on_news)(News::Transition(&transition));
         }
-        self.inner.changed.notify_one();
+        if self.inner.schedule.borrow().next_due().is_some_and(|next| next < self.inner.wakes.get()) {
+            self.inner.changed.notify_one();
+        }
     }
 }
 
@@ -302,8 +315,11 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.0.in_flight.set(self.0.in_flight.get() - 1);
-        self.0.changed.notify_one();
+        let in_flight = self.0.in_flight.get();
+        self.0.in_flight.set(in_flight - 1);
+        if in_flight >= self.0.room {
+            self.0.changed.notify_one();
+        }
     }
 }
 
@@ -313,5 +329,7 @@ fn room() -> usize {
     usize::try_from(descriptors / 4).unwrap_or(MAX_IN_FLIGHT).clamp(1, MAX_IN_FLIGHT)
 }
 
+/// Probes that begin before answers to others are looked for.
+const AT_ONCE: usize = 8;
 /// Probes with an open socket at one time; later ones wait.
 const MAX_IN_FLIGHT: usize = 1_000;

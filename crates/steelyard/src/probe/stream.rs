@@ -3,14 +3,19 @@
 //! The hard question is where the clock stands: it is read before the write that hands over the last byte of a request and
 //! after the read that brings an answer, so that a pause of this thread never makes a service look faster than it is.
 
+use std::cell::Cell;
+use std::future::poll_fn;
 use std::io;
+use std::mem::MaybeUninit;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use rustix::net::sockopt;
 use steelyard_core::monitor::schedule::Closing;
 use steelyard_core::monitor::tls::Terms;
 use steelyard_core::monitor::{Fault, Probe, Stage, Step};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, Interest, ReadBuf};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::client::TlsStream;
@@ -20,12 +25,17 @@ use super::tls::{Handshakes, alert};
 use crate::worker::{Clock, leave_from};
 
 /// A connection on which an answer may still be under way.
-pub struct Open(Box<dyn Stream>);
+pub struct Open(Stream);
 
-/// Bytes both ways, in clear or through TLS.
-trait Stream: AsyncRead + AsyncWrite + Unpin {}
-
-impl<S: AsyncRead + AsyncWrite + Unpin> Stream for S {}
+/// Bytes both ways.
+enum Stream {
+    Clear {
+        tcp: TcpStream,
+        /// Has the last read taken all that was there?
+        emptied: bool,
+    },
+    Secure(Box<TlsStream<TcpStream>>),
+}
 
 /// Uses one connection to the end.
 pub async fn use_one(
@@ -34,34 +44,33 @@ pub async fn use_one(
     handshakes: &Handshakes,
     (deadline, clock): (Instant, Clock),
 ) -> (End, Option<Open>) {
-    let failed = |result| (End::Result(result), None);
-    let stream = match timeout_at(deadline, connect(due)).await {
-        Ok(Ok(stream)) => stream,
-        Ok(Err(why)) => return failed(probe.failed(why)),
-        Err(_) => return failed(probe.timed_out(Stage::Connect)),
+    let stage = Cell::new(Stage::Connect);
+    let mut opened = None;
+    let using = async {
+        let tcp = connect(due).await?;
+        let stream = match &due.spec.tls {
+            None => Stream::Clear { tcp, emptied: false },
+            Some(terms) => {
+                stage.set(Stage::Handshake);
+                // What a handshake needs is large: probes in clear do without.
+                Stream::Secure(Box::new(Box::pin(secure(tcp, terms, due, handshakes)).await?))
+            }
+        };
+        stage.set(Stage::Response);
+        let first = probe.opened(clock.now());
+        // A server may have sent session tickets behind its handshake.
+        let ended = matches!(first, Step::Done(_)) && due.spec.tls.is_none();
+        let stream = opened.insert(stream);
+        Ok((converse(probe, first, stream, clock).await, ended))
     };
-    let mut stream: Box<dyn Stream> = match &due.spec.tls {
-        None => Box::new(stream),
-        Some(terms) => match timeout_at(deadline, secure(stream, terms, due, handshakes)).await {
-            Ok(Ok(stream)) => Box::new(stream),
-            Ok(Err(why)) => return failed(probe.failed(why)),
-            Err(_) => return failed(probe.timed_out(Stage::Handshake)),
-        },
+    let (end, ended) = match timeout_at(deadline, using).await {
+        Ok(Ok(done)) => done,
+        Ok(Err(why)) => (End::Result(probe.failed(why)), false),
+        Err(_) => (End::Result(probe.timed_out(stage.get())), false),
     };
     // One that ends by RST does so at once, whatever is still to come on it.
-    let by_fin = due.closing == Closing::Fin;
-    let first = match probe.opened(clock.now()) {
-        // A server may have sent session tickets behind its handshake.
-        Step::Done(result) => {
-            return (End::Result(result), (due.spec.tls.is_some() && by_fin).then_some(Open(stream)));
-        }
-        step => step,
-    };
-    let end = match timeout_at(deadline, converse(probe, first, &mut *stream, clock)).await {
-        Ok(end) => end,
-        Err(_) => End::Result(probe.timed_out(Stage::Response)),
-    };
-    (end, by_fin.then_some(Open(stream)))
+    let lingers = due.closing == Closing::Fin && !ended;
+    (end, opened.filter(|stream| lingers && !stream.is_at_its_end()).map(Open))
 }
 
 async fn secure(
@@ -88,6 +97,10 @@ async fn connect_from(due: &Errand<'_>) -> io::Result<TcpStream> {
         leave_from(&socket, from)?;
     }
     mark(&socket, due)?;
+    if due.spec.speaks_first() {
+        // The request itself acknowledges: one packet less, and the service has it together with the connection.
+        let _ = sockopt::set_tcp_quickack(&socket, false);
+    }
     let stream = socket.connect(due.to).await?;
     if due.closing == Closing::Reset {
         // However it ends from here on: also where it is cut off with its service.
@@ -96,8 +109,7 @@ async fn connect_from(due: &Errand<'_>) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-async fn converse(probe: &mut dyn Probe, first: Step, stream: &mut dyn Stream, clock: Clock) -> End {
-    let mut buffer = [0u8; 4_096];
+async fn converse(probe: &mut dyn Probe, first: Step, stream: &mut Stream, clock: Clock) -> End {
     let mut step = first;
     loop {
         step = match step {
@@ -112,22 +124,28 @@ async fn converse(probe: &mut dyn Probe, first: Step, stream: &mut dyn Stream, c
                 send(probe, stream, &bytes, clock).await;
                 Step::Wait
             }
-            Step::Wait => match stream.read(&mut buffer).await {
-                Ok(0) => return End::Result(probe.closed()),
-                Err(error) => {
-                    return End::Result(match alert(&error) {
-                        Some(alert) => probe.failed(alert),
-                        None => probe.closed(),
-                    });
+            Step::Wait => {
+                let next = |bytes: &[u8]| match bytes {
+                    [] => Err(probe.closed()),
+                    bytes => Ok(probe.received(bytes, clock.now())),
+                };
+                match stream.take(next).await {
+                    Ok(Ok(step)) => step,
+                    Ok(Err(closed)) => return End::Result(closed),
+                    Err(error) => {
+                        return End::Result(match alert(&error) {
+                            Some(alert) => probe.failed(alert),
+                            None => probe.closed(),
+                        });
+                    }
                 }
-                Ok(n) => probe.received(buffer.get(..n).unwrap_or_default(), clock.now()),
-            },
+            }
         }
     }
 }
 
 /// A failed write is no result yet: the answer may be there already.
-async fn send(probe: &mut dyn Probe, stream: &mut dyn Stream, bytes: &[u8], clock: Clock) {
+async fn send(probe: &mut dyn Probe, stream: &mut Stream, bytes: &[u8], clock: Clock) {
     let mut rest = bytes;
     while !rest.is_empty() {
         let before = clock.now();
@@ -141,18 +159,67 @@ async fn send(probe: &mut dyn Probe, stream: &mut dyn Stream, bytes: &[u8], cloc
     }
 }
 
+impl Stream {
+    /// Waits for bytes and hands them over; none come from a peer that has ended.
+    async fn take<T>(&mut self, mut take: impl FnMut(&[u8]) -> T) -> io::Result<T> {
+        poll_fn(|cx| self.poll_take(cx, &mut take)).await
+    }
+
+    /// The bytes are nowhere else than here, so that a probe that waits holds no room for them.
+    fn poll_take<T>(&mut self, cx: &mut Context<'_>, take: impl FnOnce(&[u8]) -> T) -> Poll<io::Result<T>> {
+        let mut room = [MaybeUninit::uninit(); READ];
+        let mut buffer = ReadBuf::uninit(&mut room);
+        match self {
+            Stream::Clear { tcp, emptied } => {
+                ready!(Pin::new(tcp).poll_read(cx, &mut buffer))?;
+                *emptied = buffer.remaining() > 0;
+            }
+            Stream::Secure(tls) => ready!(Pin::new(tls).poll_read(cx, &mut buffer))?,
+        }
+        Poll::Ready(Ok(take(buffer.filled())))
+    }
+
+    /// Has the peer sent its FIN, and was all that came before it read? Then it takes a FIN for an answer, and no RST
+    /// comes of closing.
+    fn is_at_its_end(&self) -> bool {
+        let Stream::Clear { tcp, emptied: true } = self else { return false };
+        let known = pin!(tcp.ready(Interest::READABLE)).poll(&mut Context::from_waker(Waker::noop()));
+        matches!(known, Poll::Ready(Ok(ready)) if ready.is_read_closed())
+    }
+
+    fn writer(&mut self) -> Pin<&mut (dyn AsyncWrite + '_)> {
+        match self {
+            Stream::Clear { tcp, .. } => Pin::<&mut TcpStream>::new(tcp),
+            Stream::Secure(tls) => Pin::<&mut TlsStream<TcpStream>>::new(tls),
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.writer().poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.writer().poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.writer().poll_shutdown(cx)
+    }
+}
+
 impl Open {
     /// Closes by FIN, not RST: the rest of the answer is read and dropped for a short while, so that the service does
     /// not log a reset for every probe.
     pub async fn hang_up(self) {
         let Open(mut stream) = self;
-        let mut buffer = [0u8; 4_096];
         let mut left = HANG_UP_BYTES;
         let drain = async {
             if stream.shutdown().await.is_err() {
                 return;
             }
-            while let Ok(n @ 1..) = stream.read(&mut buffer).await {
+            while let Ok(n @ 1..) = stream.take(<[u8]>::len).await {
                 left = left.saturating_sub(n);
                 if left == 0 {
                     return;
@@ -163,5 +230,7 @@ impl Open {
     }
 }
 
+/// Most bytes that are read at once.
+const READ: usize = 4_096;
 const HANG_UP_BYTES: usize = 65_536;
 const HANG_UP_TIME: Duration = Duration::from_millis(500);

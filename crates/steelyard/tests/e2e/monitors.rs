@@ -1,7 +1,11 @@
 //! Monitors over real sockets: what a service's answers do to its state, and what a probe looks like to it.
 
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use libtest_mimic::Trial;
 use serde_json::Value;
@@ -23,7 +27,50 @@ pub fn trials() -> Vec<Trial> {
         a_service_that_accepts_and_says_nothing_is_down_and_says_why,
         a_monitor_that_cannot_be_run_is_unknown_and_does_not_count,
         m23_o01_too_few_descriptors_take_no_service_down,
+        a_service_that_closes_first_sees_no_reset,
     ]
+}
+
+/// Its FIN comes with the head, behind a body that no probe looks at, or only when the probe has ended.
+fn a_service_that_closes_first_sees_no_reset() {
+    let place = Place::new();
+    let listener = TcpListener::bind(place.service(1)).unwrap();
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        for (nth, stream) in listener.incoming().enumerate() {
+            let mut stream = stream.unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                stream.read_exact(&mut byte).unwrap();
+                request.push(byte[0]);
+            }
+            let body = [0, 30_000, 0][nth % 3];
+            stream
+                .write_all(format!("HTTP/1.1 200 OK\r\nContent-Length: {body}\r\n\r\n").as_bytes())
+                .unwrap();
+            stream.write_all(&vec![b'x'; body]).unwrap();
+            if nth % 3 < 2 {
+                stream.shutdown(Shutdown::Write).unwrap();
+            }
+            if tell.send(stream.read_to_end(&mut Vec::new()).map_err(|error| error.kind())).is_err() {
+                return;
+            }
+        }
+    });
+    let ip = place.ip();
+    let program = Program::launch(
+        &place,
+        &format!(
+            "enable ns feature LB\n\
+             add lb monitor m HTTP -httpRequest \"GET /\" -interval 500 MSEC -resptimeout 490 MSEC -retries 127\n\
+             add service s {ip} HTTP 8101\n\
+             bind service s -monitorName m\n"
+        ),
+    );
+    let ends: Vec<_> = (0..9).map(|_| told.recv_timeout(Duration::from_secs(60)).unwrap()).collect();
+    assert_eq!(ends, [Ok(0); 9]);
+    assert_eq!(program.errors(), "");
 }
 
 fn m28_m36_a_service_is_down_while_its_answers_are_wrong_and_up_again_after() {
