@@ -57,7 +57,7 @@ pub use asked::{help, man};
 pub use complete::{Candidate, Completion, complete, is_inside_text};
 pub use counted::{OF_THE_APPLIANCE, counted};
 pub use described::{DEPENDENCIES, Dependency, Described, described};
-pub use guard::{Guarded, guards};
+pub use guard::{Guarded, Policies, guards};
 pub use help::usage;
 pub use manual::{Entry, Page, pages};
 pub use misfit::Misfit;

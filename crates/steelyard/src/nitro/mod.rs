@@ -34,7 +34,6 @@ pub mod totals;
 mod typed;
 pub mod zero;
 
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::rc::Rc;
 use std::time::Duration;
@@ -86,11 +85,11 @@ fn looked_at() -> impl Iterator<Item = &'static resource::Resource> {
     config::RESOURCES.iter().chain(beyond::CONFIG)
 }
 
-/// What an attribute holds, as the text of a field of an answer.
-pub fn told(kind: &Kind, value: &Value) -> String {
+/// What an attribute holds, as a field of an answer; nothing where it is left out.
+pub fn told(kind: &Kind, value: &Value) -> Option<serde_json::Value> {
     let mut row = Row::new(Section::Config, "");
     row.attribute("value", kind, value);
-    row.as_text("value").map(Cow::into_owned).unwrap_or_default()
+    row.into_fields().into_iter().next().map(|(_, value)| value)
 }
 
 /// Where clients come in.

@@ -302,9 +302,22 @@ impl Line {
 
 /// Kinds by name of the policy, without case. One name may stand for several policies.
 #[derive(Default)]
-struct Policies(BTreeMap<String, Vec<String>>);
+pub struct Policies(BTreeMap<String, Vec<String>>);
 
 impl Policies {
+    /// Those that the lines of a configuration add, whether anything acts on them or not.
+    pub fn of(config: &Config) -> Policies {
+        Lines::of(config).policies()
+    }
+
+    /// Of what kind is the policy of this name? `None` where no line says, or several say different things.
+    pub fn kind(&self, name: &str) -> Option<&str> {
+        match &self.0.get(&name.to_ascii_lowercase())?[..] {
+            [kind] => Some(kind),
+            _ => None,
+        }
+    }
+
     fn add(&mut self, name: &str, kind: &str) {
         self.0.entry(name.to_ascii_lowercase()).or_default().push(full(kind));
     }

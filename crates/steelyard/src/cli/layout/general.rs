@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use steelyard_core::command::{Described, Object, Verb, described, taken};
 use steelyard_core::config::attribute::{Kind, Place};
 
-use super::{plain, text};
+use super::{plain, text, told};
 use crate::cli::show::{Fields, Item};
 use crate::columns;
 use crate::nitro;
@@ -40,18 +40,23 @@ pub fn text_of(object: Object, item: &Item) -> String {
     out
 }
 
-/// What is configured otherwise than by default, of the attributes that a layout has no line for.
+/// What is configured otherwise than by default, of the attributes that a layout has no line for: a line each.
 pub fn others(object: Object, of: &Fields, shown: &[&str]) -> String {
+    other_pairs(object, of, shown).iter().map(|(label, value)| format!("\t{label}: {value}\n")).collect()
+}
+
+/// The same, each label beside its value.
+pub fn other_pairs(object: Object, of: &Fields, shown: &[&str]) -> Vec<(String, String)> {
     let is_other = |described: &&Described| {
         let row = described.row;
         row.place != Place::Key && !shown.contains(&row.nitro)
     };
-    let mut out = String::new();
+    let mut out = Vec::new();
     for described in described(object).iter().filter(is_other) {
         let (row, value) = (described.row, text(of, described.row.nitro));
-        let usual = described.default.as_ref().map(|default| nitro::told(&row.kind, default));
+        let usual = described.default.as_ref().map(|default| told(&row.kind, default));
         if described.by_type.is_empty() && !is_nothing(&value) && Some(&value) != usual.as_ref() {
-            let _ = writeln!(out, "\t{}: {value}", words(row.cli));
+            out.push((words(row.cli), value));
         }
     }
     out
@@ -99,11 +104,11 @@ fn bound(object: Object, key: &str, row: &Fields) -> String {
 
 /// Is it what a field holds that nobody has set?
 fn is_nothing(value: &str) -> bool {
-    matches!(value, "" | "0" | "0.0.0.0" | "*" | "NONE" | "none")
+    matches!(value, "" | "0" | "0.0.0.0" | "*" | "NONE" | "none" | "SERVER")
 }
 
 /// `startupRRFactor` is `Startup RR Factor`.
-fn words(cli: &str) -> String {
+pub fn words(cli: &str) -> String {
     let mut out = String::with_capacity(cli.len() + 4);
     let mut previous = ' ';
     let mut letters = cli.chars().peekable();
@@ -119,7 +124,7 @@ fn words(cli: &str) -> String {
         }
         previous = letter;
     }
-    out
+    out.replace("I Pv6", "IPv6")
 }
 
 #[cfg(test)]
@@ -135,6 +140,7 @@ mod tests {
             ("usePortForHashLb", "Use Port For Hash Lb"),
             ("cipHeader", "Cip Header"),
             ("IPAddress", "IP Address"),
+            ("IPv6Address", "IPv6 Address"),
             ("HSTS", "HSTS"),
             ("v6persistmasklen", "V6persistmasklen"),
         ] {

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{or, text};
+use steelyard_core::command::Object;
+
+use super::{general, or, text};
 use crate::cli::show::{Fields, Item};
 
 /// A monitor with all that its type has.
@@ -79,8 +81,36 @@ fn special(of: &Fields) -> String {
             Form::Plain => writeln!(out, "  {label}:{value}"),
         };
     }
+    let named = own(&text(of, "type")).iter().map(|(_, field, _)| *field);
+    let shown: Vec<&str> = STANDARD.iter().copied().chain(named).collect();
+    for (label, value) in general::other_pairs(Object::LbMonitor, of, &shown) {
+        let _ = writeln!(out, "  {label:.<17}:{value}");
+    }
     if out.is_empty() { out } else { format!("Special parameters:\n{out}") }
 }
+
+/// What every monitor has a line for.
+const STANDARD: &[&str] = &[
+    "type",
+    "state",
+    "interval",
+    "retries",
+    "resptimeout",
+    "downtime",
+    "reverse",
+    "transparent",
+    "secure",
+    "lrtm",
+    "action",
+    "deviation",
+    "destip",
+    "destport",
+    "iptunnel",
+    "tos",
+    "alertretries",
+    "successretries",
+    "failureretries",
+];
 
 /// Where a value stands.
 enum Form {

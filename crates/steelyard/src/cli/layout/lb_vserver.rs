@@ -159,12 +159,17 @@ fn bound(item: &Item) -> String {
     out
 }
 
-/// The policies bound to it. Of what kind they are the program does not know of each.
+/// The policies bound to it.
 fn policies(policies: &[Fields]) -> String {
     let mut out = String::new();
     for (at, of) in policies.iter().enumerate() {
         let priority = or(of, "priority", "0");
-        let _ = writeln!(out, "{})\tPolicy Name: {}\tPriority: {priority}", at + 1, text(of, "policyname"));
+        let kind = match text(of, "policytype") {
+            kind if kind.is_empty() => kind,
+            kind => general::words(&kind) + " ",
+        };
+        let _ =
+            writeln!(out, "{})\t{kind}Policy Name: {}\tPriority: {priority}", at + 1, text(of, "policyname"));
         for (label, name) in
             [("GotoPriority Expression", "gotopriorityexpression"), ("Flowtype", "bindpoint")]
         {

@@ -41,7 +41,7 @@ fn plain(value: &Value) -> String {
 
 /// A value of a command as NITRO tells it.
 pub fn told(kind: &attribute::Kind, value: &attribute::Value) -> String {
-    nitro::told(kind, value)
+    nitro::told(kind, value).as_ref().map_or_else(String::new, plain)
 }
 
 /// A line for each field that is told, with what the appliance calls it.

@@ -1,6 +1,8 @@
 //! `show server`.
 
-use super::text;
+use steelyard_core::command::Object;
+
+use super::{general, text};
 use crate::cli::show::Item;
 
 /// One server; numbered, as the appliance numbers all that it lists.
@@ -11,5 +13,14 @@ pub fn text_of(item: &Item) -> String {
         domain if domain.is_empty() => ("IPAddress", field("ipaddress")),
         domain => ("Domain", domain),
     };
-    format!("{nth})\tName:     {}      State:{}\n\t{label}:   {value}\n", field("name"), field("state"))
+    let comment = match field("comment") {
+        comment if comment.is_empty() => comment,
+        comment => format!("\tComment: \"{comment}\"\n"),
+    };
+    format!(
+        "{nth})\tName:     {}      State:{}\n\t{label}:   {value}\n{comment}{}",
+        field("name"),
+        field("state"),
+        general::others(Object::Server, of, &["ipaddress", "domain", "state", "comment"])
+    )
 }

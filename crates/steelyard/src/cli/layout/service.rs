@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{milliseconds, number, or, since, text};
+use steelyard_core::command::Object;
+
+use super::{general, milliseconds, number, or, since, text};
 use crate::cli::show::{Fields, Item};
 
 /// A service, and its monitors where it was asked for by name.
@@ -34,6 +36,7 @@ fn head(item: &Item) -> String {
     if !field("comment").is_empty() {
         let _ = writeln!(out, "\tComment: \"{}\"", field("comment"));
     }
+    out.push_str(&general::others(Object::Service, of, SHOWN));
     out.push('\n');
     out
 }
@@ -106,6 +109,36 @@ pub fn probes(of: &Fields) -> String {
     )
 }
 
+/// What has a line of its own, or is in another.
+pub const SHOWN: &[&str] = &[
+    "servername",
+    "ip",
+    "servicetype",
+    "port",
+    "state",
+    "customserverid",
+    "monthreshold",
+    "maxclient",
+    "maxreq",
+    "maxbandwidth",
+    "usip",
+    "cka",
+    "accessdown",
+    "tcpb",
+    "cmp",
+    "clttimeout",
+    "svrtimeout",
+    "cip",
+    "cipheader",
+    "cacheable",
+    "sc",
+    "sp",
+    "downstateflush",
+    "appflowlog",
+    "processlocal",
+    "td",
+    "comment",
+];
 const SWITCHES: [(&str, &str); 5] = [
     ("Use Source IP", "usip"),
     ("Client Keepalive(CKA)", "cka"),

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::service::{changed, probes, settings};
-use super::{or, text};
+use steelyard_core::command::Object;
+
+use super::service::{SHOWN, changed, probes, settings};
+use super::{general, or, text};
 use crate::cli::show::{Fields, Item};
 
 /// A group, and its members where they were asked for.
@@ -33,6 +35,8 @@ fn head(item: &Item) -> String {
     if !text(of, "comment").is_empty() {
         let _ = writeln!(out, "\tComment: \"{}\"", text(of, "comment"));
     }
+    let shown: Vec<&str> = SHOWN.iter().copied().chain(["monconnectionclose"]).collect();
+    out.push_str(&general::others(Object::ServiceGroup, of, &shown));
     out.push('\n');
     out
 }

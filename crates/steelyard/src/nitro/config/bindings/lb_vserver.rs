@@ -1,5 +1,6 @@
 //! What is bound to virtual servers.
 
+use steelyard_core::command::Policies;
 use steelyard_core::config::{Config, LbBinding, LbVserver, Member, Service, ServiceGroup, Table};
 use steelyard_core::snapshot::member_name;
 
@@ -37,14 +38,25 @@ pub fn lbvserver_servicegroupmember(wanted: &Wanted<'_>) -> Result<Vec<Row>, Rep
 
 /// `lbvserver_policy_binding`: the policies of every kind.
 pub fn lbvserver_policy(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
-    bindings(wanted, table, |_, vserver| {
+    let mut rows = bindings(wanted, table, |_, vserver| {
         let bound = |policy| {
             let mut row = row("lbvserver_policy_binding");
             row.text("name", &vserver.name).attributes(policy);
             row
         };
         vserver.policies.iter().map(bound).collect()
-    })
+    })?;
+    // Their lines are kept as they stand: all are read for this.
+    if !rows.is_empty() {
+        let known = Policies::of(&wanted.state.config());
+        for row in &mut rows {
+            let kind = row.as_text("policyname").and_then(|name| known.kind(&name).map(str::to_owned));
+            if let Some(kind) = kind {
+                row.text("policytype", kind);
+            }
+        }
+    }
+    Ok(rows)
 }
 
 fn table(config: &Config) -> &Table<LbVserver> {
