@@ -125,7 +125,10 @@ async fn ask(door: &Door, path: &str, json: Option<String>) -> Result<(StatusCod
     match tokio::time::timeout(PATIENCE, exchange).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(why)) => Err(Fault::NoAnswer { url: door.to_string(), why }),
-        Err(_) => Err(Fault::NoAnswer { url: door.to_string(), why: "no answer within 10 s".to_owned() }),
+        Err(_) => Err(Fault::NoAnswer {
+            url: door.to_string(),
+            why: format!("no answer within {} s", PATIENCE.as_secs()),
+        }),
     }
 }
 
@@ -213,7 +216,8 @@ pub const SESSION: &str = "STEELYARD_SESSION";
 const NITRO: &str = "http://127.0.0.1:9080";
 /// One decision of a million services is some 100 MB.
 const MAX_ANSWER: usize = 256 << 20;
-const PATIENCE: Duration = Duration::from_secs(10);
+/// A list of tens of thousands takes a slow host some seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
 mod tests {

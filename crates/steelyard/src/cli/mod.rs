@@ -12,6 +12,7 @@ mod filter;
 mod json;
 mod layout;
 mod line;
+mod progress;
 mod prompt;
 mod screen;
 mod show;

@@ -2,16 +2,20 @@
 //! (`spec/cli.md` 2, 5 and 7, `spec/methods.md` 2.1).
 
 use libtest_mimic::Trial;
+use rustix::process::Signal;
 
 use crate::client::Client;
 use crate::place::Place;
 use crate::program::{Program, run_with_input};
 use crate::service::TestService;
+use crate::terminal::Terminal;
 
 pub fn trials() -> Vec<Trial> {
     trials![
         a_virtual_server_that_starts_says_that_it_goes_by_round_robin_and_why,
         a_virtual_server_shows_who_serves_in_its_place_and_its_policies,
+        what_is_set_and_has_no_line_in_the_layout_is_shown_all_the_same,
+        whoever_waits_at_a_terminal_is_told_what_for,
         features_and_modes_are_tables,
         the_configuration_as_a_whole_is_told_as_by_the_appliance,
         content_switching_and_tls_have_the_layout_of_the_appliance,
@@ -102,8 +106,9 @@ fn a_virtual_server_shows_who_serves_in_its_place_and_its_policies() {
              add lb vserver v HTTP {ip} {} -persistenceType SOURCEIP -timeout 15 -backupVServer b \
              -redirectURL \"http://e.example/\" -soMethod CONNECTION -soThreshold 10 -soPersistence ENABLED \
              -soPersistenceTimeOut 5 -healthThreshold 50 -rule \"CLIENT.IP.SRC\"\n\
-             bind lb vserver v s -order 7\n\
-             bind lb vserver v -policyName p -priority 10 -gotoPriorityExpression END -type REQUEST\n",
+             add rewrite policy p true NOREWRITE\nbind lb vserver v s -order 7\n\
+             bind lb vserver v -policyName p -priority 10 -gotoPriorityExpression END -type REQUEST\n\
+             bind lb vserver v -policyName q -priority 11\n",
             place.vserver(0).port()
         ),
     );
@@ -128,13 +133,62 @@ fn a_virtual_server_shows_who_serves_in_its_place_and_its_policies() {
             "\tHealth Threshold: 50",
             "",
             &format!("1) s ({ip}: 8101) - HTTP State: DOWN\tWeight: 1 Order: 7"),
-            "1)\tPolicy Name: p\tPriority: 10",
+            "1)\tRewrite Policy Name: p\tPriority: 10",
             "\tGotoPriority Expression: END",
             "\tFlowtype: REQUEST",
+            "2)\tPolicy Name: q\tPriority: 11",
             " Done",
         ],
         "what is configured otherwise than by default is shown, whether the layout has a line for it or not"
     );
+}
+
+fn what_is_set_and_has_no_line_in_the_layout_is_shown_all_the_same() {
+    let place = Place::new();
+    let (_program, data) = launched(
+        &place,
+        "enable ns feature LB\nadd netProfile np -srcIP 127.0.0.1\n\
+         add server s 192.0.2.1 -comment \"two words\"\nadd service web s HTTP 80 -netProfile np -healthMonitor NO\n\
+         add serviceGroup sg HTTP -netProfile np\n\
+         add lb monitor m HTTP -trofsCode 503 -netProfile np\n",
+    );
+    assert_eq!(
+        shown(&data, "show server s"),
+        [
+            "1)\tName:     s      State:ENABLED",
+            "\tIPAddress:   192.0.2.1",
+            "\tComment: \"two words\"",
+            " Done"
+        ]
+    );
+    assert_eq!(
+        between(&shown(&data, "show service web"), "\tTraffic Domain", " Done"),
+        ["\tTraffic Domain: 0", "\tHealth Monitor: NO", "\tNet Profile: np", "", " Done"]
+    );
+    assert_eq!(
+        between(&shown(&data, "show serviceGroup sg"), "\tContentInspection", " Done"),
+        ["\tContentInspection profile name: ???", "\tNet Profile: np", "", " Done"]
+    );
+    assert_eq!(
+        between(&shown(&data, "show lb monitor m"), "  Response codes", " Done"),
+        ["  Response codes...:200", "  Net Profile......:np", "  Trofscode........:503", " Done"]
+    );
+}
+
+fn whoever_waits_at_a_terminal_is_told_what_for() {
+    let place = Place::new();
+    let (program, data) = launched(&place, "add server s 192.0.2.1\n");
+    program.signal(Signal::STOP);
+    let Some(mut terminal) = Terminal::start(&["cli", "--data", &data, "show server"]) else { return };
+    terminal.waits_for_text("\rserver: 2 s\rserver: 3 s");
+    program.signal(Signal::CONT);
+    assert_eq!(terminal.end(), Ok(0));
+    terminal.waits_for_text("\r\u{1b}[K1)\tName:     s ");
+    terminal.waits_for_text(" Done");
+    let lines = terminal.screen().lines();
+    assert!(lines[0].starts_with("1)"), "nothing is left of it: {lines:?}");
+    let (printed, answer) = (terminal.transcript(), answers(&data, "show server"));
+    assert!(printed.contains("Done") && !answer.contains("server: "), "to a pipe nothing is told: {answer}");
 }
 
 fn features_and_modes_are_tables() {

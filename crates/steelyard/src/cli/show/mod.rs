@@ -13,6 +13,7 @@ use steelyard_core::command::{Action, Command};
 
 use super::layout;
 use super::line::{NOT_SUPPORTED, Said};
+use super::progress::Progress;
 use crate::door::{Door, percent_encode};
 use crate::nitro;
 use table::{Layout, Shown};
@@ -178,7 +179,9 @@ fn name_of(key: &str, of: &Fields) -> String {
 fn objects(door: &Door, resource: &str, name: Option<&str>, query: &str) -> Result<Vec<Fields>, Said> {
     let of_name = name.map(|name| format!("/{}", percent_encode(&percent_encode(name)))).unwrap_or_default();
     let query = if query.is_empty() { String::new() } else { format!("?{query}") };
+    let waited_for = Progress::of(resource);
     let body = door.get(&format!("/nitro/v1/config/{resource}{of_name}{query}"))?;
+    drop(waited_for);
     let unread = |_| Said::error(format!("Internal error [{resource}]"));
     let mut answer: Fields = serde_json::from_str(&body).map_err(unread)?;
     Ok(match answer.remove(resource) {
