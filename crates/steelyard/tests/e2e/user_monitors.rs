@@ -244,7 +244,8 @@ fn scripts_run_as_a_user_without_rights_and_with_nothing_of_the_programs() {
 fn m12_a_missing_script_is_named_and_one_that_comes_is_run() {
     let place = Place::new();
     let folder = scripts(&place, &[]);
-    let program = launch(&place, &judged(&place, &[("nsftp.pl", QUICK)]));
+    let often = "-interval 2 -resptimeout 1900 MSEC -retries 1 -downTime 100 MSEC";
+    let program = launch(&place, &judged(&place, &[("nsftp.pl", often)]));
     let missing = format!("script nsftp.pl not found in {folder}");
     program.wait_for_error(&format!("steelyard: monitor m0: {missing}"));
     wait_to_say(&program, "s0", &format!("Failure - script not found or not executable: {missing}."));
@@ -258,12 +259,9 @@ fn m12_a_missing_script_is_named_and_one_that_comes_is_run() {
     program.done("POST", "systemfile", json!({"systemfile": script}));
     program.wait_for_state("service", "s0", "UP");
     fs::set_permissions(format!("{folder}/nsftp.pl"), Permissions::from_mode(0o644)).unwrap();
+    let why = "script nsftp.pl is not executable for ";
+    wait_for(why, || said(&program, "s0").contains(why));
     program.wait_for_state("service", "s0", "DOWN");
-    assert!(
-        said(&program, "s0").contains("script nsftp.pl is not executable for "),
-        "{}",
-        said(&program, "s0")
-    );
 }
 
 /// A dispatcher of this test's own: what it was sent, and what it answers from now on.
