@@ -10,6 +10,7 @@ use crate::client::page;
 use crate::place::Place;
 use crate::program::{Program, number, run_to_end, start};
 use crate::service::TestService;
+use crate::terminal::Terminal;
 
 pub fn trials() -> Vec<Trial> {
     trials![
@@ -20,6 +21,7 @@ pub fn trials() -> Vec<Trial> {
         there_is_a_page_of_everything_that_is_counted,
         hits_decide_what_comes_first,
         another_page_comes_after_seven_seconds_with_figures_of_its_own,
+        tables_are_as_wide_as_the_terminal_is_at_the_moment,
         counters_begin_anew_where_that_is_asked_for,
         what_cannot_be_counted_is_an_error_in_the_appliances_words,
         two_thousand_virtual_servers_are_one_table,
@@ -322,6 +324,29 @@ fn another_page_comes_after_seven_seconds_with_figures_of_its_own() {
     assert_eq!(requests(), 6);
     assert_eq!(lines.map(Result::unwrap).filter(|line| line == " Done").count(), 1);
     assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+fn tables_are_as_wide_as_the_terminal_is_at_the_moment() {
+    let place = Place::new();
+    let (_program, data, _services) = launched(&place);
+    let Some(mut terminal) = Terminal::start(&["cli", "--data", &data]) else { return };
+    terminal.waits_for(&["> "]);
+    let head = "                      vsvrIP  port     Protocol        State   Health  actSvcs";
+    let heads = "stat lb vserver v | grep Svcs";
+    terminal.types(&format!("{heads}\r"));
+    terminal.waits_for(&[&format!("> {heads}"), head, "           inactSvcs", " Done", "> "]);
+    terminal.resize(120);
+    terminal.types(&format!("{heads}\r"));
+    terminal.waits_for(&[&format!("> {heads}"), &format!("{head} inactSvcs"), " Done", "> "]);
+    terminal.resize(50);
+    terminal.types(&format!("{heads}\r"));
+    // Address, port and protocol stand in the line above, which ends at column 47.
+    terminal.waits_for(&[
+        "                   State   Health  actSvcs",
+        "           inactSvcs",
+        " Done",
+        "> ",
+    ]);
 }
 
 fn counters_begin_anew_where_that_is_asked_for() {

@@ -139,7 +139,7 @@ fn write_parts(
     let widths: Vec<usize> = columns.iter().enumerate().map(|(at, column)| width(at, column)).collect();
     let mut from = 0;
     while from < columns.len() {
-        let ends = ends(margin, &widths[from..], manner.columns);
+        let ends = ends(margin, &columns[from..], &widths[from..], manner.columns);
         if heads == Heads::Shown {
             let cells = columns[from..].iter().map(|column| column.head.to_owned());
             out.push_str(&line("", cells.zip(&ends)));
@@ -159,13 +159,17 @@ fn write_parts(
     }
 }
 
-/// Where the columns end that stand in one line: at least one of them.
-fn ends(margin: usize, widths: &[usize], columns: usize) -> Vec<usize> {
+/// Where the columns end that stand in one line: at least one of them. A head that is longer than its column has room where no
+/// other stands before it.
+fn ends(margin: usize, columns: &[Column], widths: &[usize], width_of_line: usize) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut end = margin;
-    for width in widths {
-        end += width + usize::from(!ends.is_empty());
-        if end > columns && !ends.is_empty() {
+    for (column, width) in columns.iter().zip(widths) {
+        end += match ends.is_empty() {
+            true => *width,
+            false => 1 + column.head.chars().count().max(*width),
+        };
+        if end > width_of_line && !ends.is_empty() {
             break;
         }
         ends.push(end);
