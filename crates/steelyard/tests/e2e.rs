@@ -183,6 +183,8 @@ mod program;
 mod prompt;
 #[path = "e2e/prompt_commands.rs"]
 mod prompt_commands;
+#[path = "e2e/prompt_told.rs"]
+mod prompt_told;
 #[path = "e2e/real_clients.rs"]
 mod real_clients;
 #[path = "e2e/reference.rs"]
@@ -293,6 +295,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(ssh_hostile::trials());
     trials.extend(prompt::trials());
     trials.extend(prompt_commands::trials());
+    trials.extend(prompt_told::trials());
     trials.extend(terminal_keys::trials());
     trials.extend(shown_at_the_prompt::trials());
     trials.extend(failing::trials());

@@ -7,7 +7,7 @@
 mod text;
 
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
@@ -40,9 +40,7 @@ enum Format {
 /// # Errors
 /// [`Fault::Unreadable`].
 pub fn run(args: &CheckArgs) -> Result<ExitCode, Fault> {
-    let reading = read::reading(&args.file)?;
-    let mut judgement = judge(&reading);
-    judgement.look_at_host(&reading, &addresses::known());
+    let judgement = judged(&args.file)?;
     let mut out = std::io::stdout().lock();
     let report = match args.format {
         Format::Text => {
@@ -55,6 +53,22 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Fault> {
     // A reader that has enough closes the pipe; the verdict stays the same.
     let _ = out.write_all(report.as_bytes()).and_then(|()| out.flush());
     Ok(ExitCode::from(exit_code(&judgement)))
+}
+
+/// The report for people, without colours.
+///
+/// # Errors
+/// [`Fault::Unreadable`].
+pub fn report(file: &Path) -> Result<String, Fault> {
+    let judgement = judged(file)?;
+    Ok(text::render(&file.display().to_string(), &judgement, false))
+}
+
+fn judged(file: &Path) -> Result<Judgement, Fault> {
+    let reading = read::reading(file)?;
+    let mut judgement = judge(&reading);
+    judgement.look_at_host(&reading, &addresses::known());
+    Ok(judgement)
 }
 
 fn exit_code(judgement: &Judgement) -> u8 {

@@ -252,7 +252,7 @@ impl Order {
     }
 }
 
-fn begins(option: &str, word: &str) -> bool {
+pub fn begins(option: &str, word: &str) -> bool {
     word.len() > 1 && option.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
 }
 

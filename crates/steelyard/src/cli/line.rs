@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 use steelyard_core::command::lex::{Word, words};
-use steelyard_core::command::{Action, Meaning, Refusal, Typed, Verb, code_of, help};
+use steelyard_core::command::{Action, Meaning, Refusal, Typed, Verb, code_of};
 use steelyard_core::config::Config;
 
 use super::filter::Filter;
@@ -10,6 +10,7 @@ use super::json::{self, Print};
 use super::screen::Screen;
 use super::show;
 use super::stat::Pages;
+use super::told;
 use crate::door::Door;
 use crate::fault::Fault;
 
@@ -119,7 +120,12 @@ pub fn carry_out(line: &str, door: &Door, screen: Screen) -> Result<Asked, Said>
                 }
                 return Ok(Asked::Read(action.clone()));
             }
-            Meaning::Action(Action { verb: "help" | "man", arguments, .. }) => help(arguments)?.into(),
+            Meaning::Action(action @ Action { verb: "help" | "man" | "explain" | "check", .. }) => {
+                if action.verb == "check" && door.session().is_some() {
+                    post(PERMISSION, command, door)?;
+                }
+                told::text(action, door)?.into()
+            }
             _ => ask(command, door)?,
         },
         Err((refusal @ (Refusal::LineTooLong { .. } | Refusal::UnmatchedQuote), _)) => {

@@ -17,6 +17,7 @@ mod prompt;
 mod screen;
 mod show;
 mod stat;
+mod told;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;

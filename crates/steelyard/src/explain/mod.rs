@@ -138,18 +138,26 @@ impl From<decision::Row> for Row {
 /// # Errors
 /// Nothing answers at the URL, or it has no such virtual server.
 pub fn run(args: &ExplainArgs) -> Result<(), Fault> {
-    let path = format!("/steelyard/v1/explain/{}?last={}", percent_encode(&args.vserver), args.last);
     let door = Door::of(args.nitro.as_deref(), args.data.as_deref())?;
-    let body = door.get(&path)?;
-    let answer: Answer = serde_json::from_str(&body).map_err(|error| Fault::NoAnswer {
-        url: door.to_string(),
-        why: format!("not the answer of this program ({error})"),
-    })?;
+    let (answer, body) = ask(&door, &args.vserver, args.last)?;
     match args.format {
         Format::Text => print(&text(&answer)),
         Format::Json => print(&(body + "\n")),
     }
     Ok(())
+}
+
+/// The last decisions of a virtual server of the running program, and the JSON that it told them by.
+///
+/// # Errors
+/// Nothing answers there, or it has no such virtual server.
+pub fn ask(door: &Door, vserver: &str, last: u64) -> Result<(Answer, String), Fault> {
+    let body = door.get(&format!("/steelyard/v1/explain/{}?last={last}", percent_encode(vserver)))?;
+    let answer = serde_json::from_str(&body).map_err(|error| Fault::NoAnswer {
+        url: door.to_string(),
+        why: format!("not the answer of this program ({error})"),
+    })?;
+    Ok((answer, body))
 }
 
 /// A reader that has enough closes the pipe, which is no error.
