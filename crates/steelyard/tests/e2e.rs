@@ -229,6 +229,9 @@ mod ssh_hostile;
 #[cfg(feature = "ssh")]
 #[path = "e2e/ssh_terminal.rs"]
 mod ssh_terminal;
+#[cfg(feature = "ssh")]
+#[path = "e2e/ssh_transcript.rs"]
+mod ssh_transcript;
 #[path = "e2e/stat_at_the_prompt.rs"]
 mod stat_at_the_prompt;
 #[path = "e2e/states.rs"]
@@ -293,6 +296,8 @@ fn main() -> std::process::ExitCode {
     trials.extend(ssh_terminal::trials());
     #[cfg(feature = "ssh")]
     trials.extend(ssh_hostile::trials());
+    #[cfg(feature = "ssh")]
+    trials.extend(ssh_transcript::trials());
     trials.extend(prompt::trials());
     trials.extend(prompt_commands::trials());
     trials.extend(prompt_told::trials());
