@@ -61,7 +61,7 @@ pub use guard::{Guarded, Policies, guards};
 pub use help::usage;
 pub use manual::{Entry, Page, pages};
 pub use misfit::Misfit;
-pub use once::{FILTERS, GREP, Once, Part, What, once};
+pub use once::{FILTERS, GREP, JSON, Once, Part, What, once};
 pub use one_line::run_line;
 pub use parse::{Parsed, parse};
 pub use password::{LONGEST_PASSWORD, learn_password};

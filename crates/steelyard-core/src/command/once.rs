@@ -62,6 +62,9 @@ pub fn once() -> impl Iterator<Item = &'static Once> {
 pub const FILTERS: [(&str, &str); 2] =
     [("grep", "Prints the lines in which a pattern is found."), ("more", "Prints all lines.")];
 
+/// What makes JSON of what `show` and `stat` tell; the prompt takes it off the line, wherever it stands.
+pub const JSON: (&str, &str) = ("--json", "As JSON, for programs. (Steelyard)");
+
 /// What `grep` takes before its pattern.
 pub const GREP: [(&str, &str); 2] = [("-i", "In any case."), ("-v", "The other lines.")];
 

@@ -4,6 +4,7 @@
 //! a terminal, and before a filter, it has a line for each value, and else it is one line.
 
 use serde_json::{Map, Value, json};
+use steelyard_core::command::JSON;
 use steelyard_core::command::lex::{Word, words};
 
 use super::line::{Answer, Said};
@@ -61,7 +62,7 @@ fn text(value: &Value, print: Print) -> String {
 }
 
 /// What asks for it.
-pub const WORD: &str = "--json";
+pub const WORD: &str = JSON.0;
 
 #[cfg(test)]
 mod tests {

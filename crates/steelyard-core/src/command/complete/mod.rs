@@ -5,23 +5,26 @@
 //! is offered that would be refused. The hard question is the word under the cursor, which may be inside quotes that are not
 //! closed yet.
 
+mod bound;
 mod cursor;
 mod once;
 mod slots;
 mod values;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::abbreviation::begins;
-use super::catalogue::{Head, head, next, stored};
+use super::catalogue::{Head, head, next, stored, title};
 use super::counted::{counted_of, form_of};
 use super::form::form;
 use super::lex::Word;
+use super::once::{FILTERS, GREP, JSON};
 use super::parse::understand;
 use super::refusal::Refusal;
 use super::resolve::names_of;
 use super::value::write_text;
-use super::{Object, Verb, once::FILTERS, text};
+use super::{Object, Verb, text};
 use crate::config::Config;
 use cursor::Cursor;
 
@@ -80,7 +83,14 @@ pub fn complete(
     };
     match words.iter().rposition(|word| word.text == "|") {
         Some(pipe) if pipe > 0 => search.filters(&words[pipe + 1..]),
-        _ => search.line(&words)?,
+        _ => {
+            let (json, words): (Vec<Word>, Vec<Word>) =
+                words.into_iter().partition(|word| word.text == JSON.0);
+            search.line(&words)?;
+            if json.is_empty() && looks(&words) && !search.found.may_only_be_a_value() {
+                search.word(JSON.0, JSON.1, Need::Not);
+            }
+        }
     }
     Ok(search.found)
 }
@@ -93,6 +103,19 @@ pub fn is_inside_text(line: &str) -> bool {
         characters.next() == Some('q') && characters.next().is_some_and(|next| "/{<|~$^+=&%@`".contains(next))
     };
     line.ends_with('\\') || cursor::at(line).is_none_or(|at| at.quoted || q_quote(&at.begun))
+}
+
+/// Is that a `show` or `stat` of something?
+fn looks(words: &[Word]) -> bool {
+    let verb = title(words).map_or("", |title| title.verb);
+    verb == Verb::Show.text() || verb == Verb::Stat.text()
+}
+
+impl Completion {
+    /// Is something to be given there that is no option?
+    fn may_only_be_a_value(&self) -> bool {
+        self.candidates.iter().chain(&self.expected).any(|of| of.required)
+    }
 }
 
 /// A completion in the making.
@@ -158,7 +181,7 @@ impl Search<'_> {
                 match given.iter().any(|word| !word.option) {
                     true => self.pipe(),
                     false => {
-                        let free = super::once::GREP.iter().filter(|(option, _)| !is_given(option));
+                        let free = GREP.iter().filter(|(option, _)| !is_given(option));
                         free.for_each(|(option, help)| self.word(option, help, Need::Not));
                         self.own_words("pattern", "A regular expression.", Need::Must);
                     }
@@ -189,25 +212,40 @@ impl Search<'_> {
     fn names(&mut self, object: Object, given: &[&str], need: Need) {
         let begun = self.begun.clone();
         for name in names_of(self.config, object, Some(&begun)) {
-            let is_given = given.iter().any(|given| given.eq_ignore_ascii_case(name));
-            // What cannot be typed can be completed neither, and must not reach a terminal.
-            if is_given || name.chars().any(char::is_control) {
-                continue;
+            if !given.iter().any(|given| given.eq_ignore_ascii_case(name)) {
+                self.name(object, name, need);
             }
-            if !(self.may)(&format!("show {} {name}", object.text())) {
-                continue;
-            }
-            let mut word = String::new();
-            write_text(name, &mut word);
-            if self.quoted && !word.starts_with('"') {
-                word = format!("\"{word}\"");
-            }
-            self.add(Candidate {
-                word: Cow::Owned(word),
-                help: Cow::Borrowed(object.text()),
-                required: need == Need::Must,
-            });
         }
+    }
+
+    /// Offers those of some names that begin so and are those of objects of a kind, each once.
+    fn names_among(&mut self, object: Object, names: &[&str], need: Need) {
+        let begun = self.begun.clone();
+        let all: BTreeSet<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+        for name in names_of(self.config, object, Some(&begun)) {
+            if all.contains(&name.to_ascii_lowercase()) {
+                self.name(object, name, need);
+            }
+        }
+    }
+
+    /// Offers a name, if it may be told.
+    fn name(&mut self, object: Object, name: &str, need: Need) {
+        // What cannot be typed can be completed neither, and must not reach a terminal.
+        let can_be_typed = !name.chars().any(char::is_control);
+        if !can_be_typed || !(self.may)(&format!("show {} {name}", object.text())) {
+            return;
+        }
+        let mut word = String::new();
+        write_text(name, &mut word);
+        if self.quoted && !word.starts_with('"') {
+            word = format!("\"{word}\"");
+        }
+        self.add(Candidate {
+            word: Cow::Owned(word),
+            help: Cow::Borrowed(object.text()),
+            required: need == Need::Must,
+        });
     }
 
     /// Says that any word may stand there.

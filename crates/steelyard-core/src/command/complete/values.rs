@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::slots::Open;
-use super::{Candidate, Need, Search};
+use super::{Candidate, Need, Search, bound};
 use crate::command::abbreviation::begins;
 use crate::command::described::described;
 use crate::command::help::{limits, what};
@@ -31,7 +31,14 @@ impl Search<'_> {
                 }
                 let is_new = command.0 == Verb::Add && row.place == Place::Key;
                 let kinds = if is_new { &[] } else { meant(row.cli, command.1) };
-                kinds.iter().for_each(|object| self.names(*object, given, need));
+                let bound = (command.0 == Verb::Unbind).then(|| key(builder)).flatten();
+                let bound = bound.and_then(|name| bound::bound(self.config, command.1, name, row.cli));
+                for object in kinds {
+                    match &bound {
+                        Some(bound) => self.names_among(*object, bound, need),
+                        None => self.names(*object, given, need),
+                    }
+                }
                 self.free(row, need);
             }
         }
@@ -79,12 +86,7 @@ impl Search<'_> {
             Value::Word(kind) if matches!(row.nitro, "type" | "servicetype") => Some(*kind),
             _ => None,
         });
-        let name = || {
-            builder.rows().find_map(|(row, value)| match value {
-                Value::Text(name) if row.place == Place::Key => Some(name.as_str()),
-                _ => None,
-            })
-        };
+        let name = || key(builder);
         said.or_else(|| match object {
             Object::LbVserver => Some(self.config.lb_vservers.find(name()?)?.service_type.text()),
             Object::LbMonitor => Some(self.config.lb_monitors.find(name()?)?.kind.text()),
@@ -104,6 +106,14 @@ impl Search<'_> {
         };
         self.own_words(name, help, need);
     }
+}
+
+/// What the object is known by that a command is about.
+fn key<'b>(builder: &'b Builder<'_>) -> Option<&'b str> {
+    builder.rows().find_map(|(row, value)| match value {
+        Value::Text(name) if row.place == Place::Key => Some(name.as_str()),
+        _ => None,
+    })
 }
 
 /// Of a word that this program does not carry yet.
