@@ -67,7 +67,7 @@ fn words_are_offered_in_their_places() {
         ("batch -f", &["-fileName"]),
         ("add appfw prof", &["profile"]),
         ("show lb vserver | g", &["grep"]),
-        ("show lb vserver | grep -i ", &["-v"]),
+        ("show lb vserver | grep -i ", &["-v", "-A"]),
         ("show lb vserver | grep -i x ", &["|"]),
         ("help add lb vs", &["vserver"]),
         ("stat ssl -d", &["-detail"]),

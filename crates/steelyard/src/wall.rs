@@ -18,6 +18,15 @@ pub struct Wall {
 #[derive(Clone, Copy, Debug)]
 pub struct Date(SystemTime);
 
+/// What a clock counts to.
+#[derive(Clone, Copy, Debug)]
+pub enum Hours {
+    /// And then says AM or PM.
+    Twelve,
+    /// The whole day.
+    TwentyFour,
+}
+
 impl Wall {
     /// The date of `at`. It is the same each time, as long as nobody sets the wall clock.
     pub fn date(&self, at: Time, now: Time) -> Date {
@@ -81,6 +90,21 @@ impl Date {
         at.strftime("%a %b %e %H:%M:%S %Y").to_string()
     }
 
+    /// The day, in UTC: `2017-05-08`.
+    pub fn day(self) -> String {
+        let (year, month, day) = self.calendar();
+        format!("{year}-{month:02}-{day:02}")
+    }
+
+    /// The time of day in UTC by a clock of so many hours: `07:29:48 PM` or `19:29:48`.
+    pub fn clock(self, hours: Hours) -> String {
+        let at = Timestamp::try_from(self.0).unwrap_or(Timestamp::UNIX_EPOCH);
+        match hours {
+            Hours::Twelve => at.strftime("%I:%M:%S %p").to_string(),
+            Hours::TwentyFour => at.strftime("%H:%M:%S").to_string(),
+        }
+    }
+
     /// As certificates' dates are written: `Sep 12 00:00:00 2017 GMT`.
     pub fn gmt(self) -> String {
         let at = Timestamp::try_from(self.0).unwrap_or(Timestamp::UNIX_EPOCH);
@@ -116,6 +140,11 @@ mod tests {
         assert_eq!(date.text(), "Mon May  8 19:29:48 2017");
         assert_eq!(date.standard(), "2017-05-08T19:29:48Z");
         assert_eq!(date.calendar(), (2017, 5, 8));
+        let clocks = (date.clock(Hours::Twelve), date.clock(Hours::TwentyFour));
+        assert_eq!(
+            (date.day().as_str(), clocks),
+            ("2017-05-08", ("07:29:48 PM".to_owned(), "19:29:48".to_owned()))
+        );
         assert_eq!((date.seconds(), date.milliseconds()), (1_494_271_788, 945));
     }
 

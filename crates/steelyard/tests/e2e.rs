@@ -247,6 +247,8 @@ mod tcp;
 mod terminal;
 #[path = "e2e/terminal_keys.rs"]
 mod terminal_keys;
+#[path = "e2e/terminal_session.rs"]
+mod terminal_session;
 #[path = "e2e/tls_service.rs"]
 mod tls_service;
 #[path = "e2e/told.rs"]
@@ -303,6 +305,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(prompt_told::trials());
     trials.extend(terminal_keys::trials());
     trials.extend(shown_at_the_prompt::trials());
+    trials.extend(terminal_session::trials());
     trials.extend(failing::trials());
     trials.extend(accounting::trials());
     trials.extend(limits::trials());

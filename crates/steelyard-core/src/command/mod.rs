@@ -71,7 +71,7 @@ pub use refusal::{Allowed, Hint, Refusal};
 pub use seal::{CannotSeal, Forget, Seal};
 pub use switched::Switched;
 pub use taken::{Taken, taken};
-pub use typed::{Action, Meaning, Typed, typed_word};
+pub use typed::{Action, Meaning, Typed, typed_word, without_secrets};
 pub use unmeasured::unmeasured;
 pub use used::features_not_enabled;
 pub use wording::code_of;

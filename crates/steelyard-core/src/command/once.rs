@@ -59,14 +59,17 @@ pub fn once() -> impl Iterator<Item = &'static Once> {
 }
 
 /// What the printed lines of an answer are led through: `show ... | grep x`.
-pub const FILTERS: [(&str, &str); 2] =
-    [("grep", "Prints the lines in which a pattern is found."), ("more", "Prints all lines.")];
+pub const FILTERS: [(&str, &str); 2] = [
+    ("grep", "Prints the lines in which a pattern is found."),
+    ("more", "Prints page by page on a terminal."),
+];
 
 /// What makes JSON of what `show` and `stat` tell; the prompt takes it off the line, wherever it stands.
 pub const JSON: (&str, &str) = ("--json", "As JSON, for programs. (Steelyard)");
 
 /// What `grep` takes before its pattern.
-pub const GREP: [(&str, &str); 2] = [("-i", "In any case."), ("-v", "The other lines.")];
+pub const GREP: [(&str, &str); 3] =
+    [("-i", "In any case."), ("-v", "The other lines."), ("-A", "So many lines behind each, too.")];
 
 const fn of(verb: &'static str, object: &'static str, parts: &'static [Part], help: &'static str) -> Once {
     Once { verb, object, parts, help, beyond: false }
@@ -85,6 +88,15 @@ const fn optional(name: &'static str, what: What, help: &'static str) -> Part {
 }
 
 const ALL: &[Once] = &[
+    of(
+        "alias",
+        "",
+        &[
+            optional("pattern", What::Text, "A word of one's own."),
+            optional("command", What::Text, "What it stands for, in parentheses."),
+        ],
+        "Shows or makes a word for the beginning of a command.",
+    ),
     of(
         "batch",
         "",
@@ -115,6 +127,7 @@ const ALL: &[Once] = &[
         &[optional("vServer", What::Vserver, "Of this virtual server alone.")],
         "Ends persistence sessions.",
     ),
+    of("cls", "", &[], "Clears the screen."),
     of(
         "diff",
         "ns config",
@@ -139,6 +152,7 @@ const ALL: &[Once] = &[
         &[optional("command", What::Command, "A command, an object or a group; -all: every command.")],
         "Shows what commands there are, and what they take.",
     ),
+    of("history", "", &[], "Shows the lines that were given; !N gives one again."),
     of(
         "kill",
         "system session",
@@ -162,5 +176,6 @@ const ALL: &[Once] = &[
         &[required("fileName", What::Text, "File of commands, one a line.")],
         "Carries out the commands of a file.",
     ),
+    of("unalias", "", &[required("pattern", What::Text, "The word.")], "Takes a word of one's own back."),
     of("whoami", "", &[], "Shows who gives the commands."),
 ];

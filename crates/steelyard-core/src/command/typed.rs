@@ -8,7 +8,7 @@ use super::abbreviation::begins;
 use super::catalogue::{Entry, title};
 use super::keep;
 use super::lex::{self, Word};
-use super::mask::{hide, secrets};
+use super::mask::{hide, mask_unread, secrets};
 use super::parse::{Instead, Parsed, Said, kept_instead, understand};
 use super::print::rank;
 use super::read::{LINE, of_the_appliance};
@@ -183,6 +183,14 @@ impl Typed {
         vserver.iter().for_each(|name| config.kept.note_vserver(name));
         config.kept.push(Kept { text: text.clone(), whole, class: *class, rank: *rank });
         Ok(())
+    }
+}
+
+/// A line with a mask in the place of each of its secrets; `None` where it has none.
+pub fn without_secrets(line: &str) -> Option<String> {
+    match lex::words(line) {
+        Ok(words) => secrets(line, &words, &understand(&words)).map(|masked| masked.text),
+        Err(_) => mask_unread(line).map(|masked| masked.text),
     }
 }
 

@@ -1,32 +1,17 @@
 //! Commands one a line: from standard input, `source FILE` and `batch -fileName FILE`.
 //!
-//! Owns what is told in what order: every answer and every error, in the order of the commands, so that the whole reads as a
-//! transcript. A refused command does not stop the rest. The hard question is input without bounds: a line is held as far as
-//! a command may be long, and files that read each other end at a depth.
+//! A refused command does not stop the rest. The hard question is input without bounds: a line is held as far as a command may
+//! be long.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::BufRead;
 
 use steelyard_core::command::lex::Word;
 use steelyard_core::command::{Action, Refusal};
 
-use super::line::{self, Answer, Asked, Said};
-use super::screen::Screen;
-use super::stat::STEP;
-use super::{LONGEST, error};
-use crate::door::Door;
+use super::LONGEST;
+use super::line::Said;
+use super::mode::begins;
 use crate::fault::reason;
-
-/// What goes on from one line to the next.
-pub struct Session<'d> {
-    door: &'d Door,
-    /// So many files are being read.
-    depth: usize,
-    failed: bool,
-    left: bool,
-    /// What is printed goes into a file.
-    into_file: bool,
-}
 
 /// Where lines come from.
 pub struct Input<R>(R);
@@ -39,7 +24,10 @@ impl<R: BufRead> Input<R> {
 
     /// The next line without its end; `None` behind the last. Of one that is too long so much is held as shows that, in
     /// whole characters.
-    fn next(&mut self) -> std::io::Result<Option<Vec<u8>>> {
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn next(&mut self) -> std::io::Result<Option<Vec<u8>>> {
         let mut line = Vec::new();
         let mut any = false;
         loop {
@@ -74,155 +62,22 @@ fn held(mut line: Vec<u8>) -> Vec<u8> {
     line
 }
 
-impl<'d> Session<'d> {
-    /// Nothing carried out yet.
-    pub fn new(door: &'d Door) -> Session<'d> {
-        Session { door, depth: 0, failed: false, left: false, into_file: false }
-    }
-
-    /// Was any command refused?
-    pub fn has_failed(&self) -> bool {
-        self.failed
-    }
-
-    /// Was it told to end?
-    pub fn has_left(&self) -> bool {
-        self.left
-    }
-
-    /// Carries out every line and prints what comes of each.
-    ///
-    /// # Errors
-    /// The program is not reached, or the input cannot be read.
-    pub fn batch(&mut self, input: &mut Input<impl BufRead>, out: &mut dyn Write) -> Result<(), Said> {
-        loop {
-            let line = match input.next() {
-                Ok(Some(line)) => line,
-                Ok(None) => return Ok(()),
-                Err(wrong) => return self.tell(Said::error(format!("I/O error [{}]", reason(&wrong))), out),
-            };
-            match String::from_utf8(line) {
-                Ok(line) => self.told(&line, out)?,
-                Err(wrong) => {
-                    let at = wrong.utf8_error().valid_up_to();
-                    let byte = wrong.as_bytes().get(at).copied().unwrap_or_default();
-                    self.tell(Refusal::NotText { byte }.into(), out)?;
-                }
-            }
-            if self.left {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Carries one line out and prints what comes of it.
-    ///
-    /// # Errors
-    /// The program is not reached.
-    pub fn told(&mut self, line: &str, out: &mut dyn Write) -> Result<(), Said> {
-        match self.line(line, out) {
-            // A reader that has enough closes the pipe: nobody reads the rest, which is carried out all the same.
-            Ok(answer) => drop(out.write_all(answer.map_or(String::new(), |a| a.printed()).as_bytes())),
-            Err(said) => self.tell(said, out)?,
-        }
-        Ok(())
-    }
-
-    /// Carries one line out; files that it has read print what comes of their lines at once. No answer where there is no
-    /// command.
-    ///
-    /// # Errors
-    /// It is refused, or the program is not reached.
-    pub fn line(&mut self, line: &str, out: &mut dyn Write) -> Result<Option<Answer>, Said> {
-        match line::carry_out(line, self.door, self.screen())? {
-            Asked::Nothing => Ok(None),
-            Asked::Leave => {
-                self.left = true;
-                Ok(None)
-            }
-            Asked::Answer(answer) => {
-                self.failed |= answer.failed;
-                Ok(Some(answer))
-            }
-            Asked::Count(mut pages, filter) => loop {
-                let page = filter.led(pages.next(self.door, self.screen())?);
-                self.failed |= page.failed;
-                if page.failed || !pages.has_more() {
-                    return Ok(Some(page));
-                }
-                // A reader that has enough closes the pipe: nobody is left to count for.
-                if out.write_all(page.text.as_bytes()).and_then(|()| out.flush()).is_err() {
-                    return Ok(None);
-                }
-                std::thread::sleep(STEP);
-            },
-            Asked::Read(action) => {
-                let order = Order::of(&action)?;
-                let mut to = match &order.to {
-                    Some(path) => {
-                        let made = File::create(path);
-                        Some(made.map_err(|wrong| unusable(path, &wrong))?)
-                    }
-                    None => None,
-                };
-                for _ in 0..order.times {
-                    match &mut to {
-                        Some(file) => {
-                            let before = std::mem::replace(&mut self.into_file, true);
-                            let result = self.read(&order.from, file);
-                            self.into_file = before;
-                            result?;
-                        }
-                        None => self.read(&order.from, out)?,
-                    }
-                }
-                Ok(Some(Answer::default()))
-            }
-        }
-    }
-
-    /// How wide what is printed may be.
-    fn screen(&self) -> Screen {
-        if self.into_file { Screen::UNKNOWN } else { Screen::of_output() }
-    }
-
-    fn read(&mut self, path: &str, out: &mut dyn Write) -> Result<(), Said> {
-        if self.depth == DEEPEST {
-            return Err(Said::error(format!(
-                "Operation not permitted [{path}: {DEEPEST} files read each other]"
-            )));
-        }
-        let file = File::open(path).map_err(|wrong| unusable(path, &wrong))?;
-        self.depth += 1;
-        let result = self.batch(&mut Input::new(BufReader::new(file)), out);
-        self.depth -= 1;
-        // `exit` ends the file that has it.
-        self.left = false;
-        result
-    }
-
-    /// Prints an error in its place among the answers.
-    fn tell(&mut self, said: Said, out: &mut dyn Write) -> Result<(), Said> {
-        match said {
-            Said::Error { message, advice, .. } => {
-                self.failed = true;
-                drop(out.write_all(error(&message, &advice).as_bytes()));
-                Ok(())
-            }
-            fault => Err(fault),
-        }
-    }
-}
-
 /// What `source` or `batch` was given.
-struct Order {
-    from: String,
-    to: Option<String>,
-    times: u32,
+pub struct Order {
+    /// The file of commands.
+    pub from: String,
+    /// The file for what they print.
+    pub to: Option<String>,
+    /// How often.
+    pub times: u32,
 }
 
 impl Order {
-    fn of(action: &Action) -> Result<Order, Said> {
+    /// Of the words of an action.
+    ///
+    /// # Errors
+    /// One is missing, unknown or wrong.
+    pub fn of(action: &Action) -> Result<Order, Said> {
         let missing = || Refusal::ArgumentMissing { argument: "fileName" };
         let (mut from, mut to, mut times) = (None, None, 1);
         let mut words = action.arguments.iter();
@@ -252,15 +107,12 @@ impl Order {
     }
 }
 
-pub fn begins(option: &str, word: &str) -> bool {
-    word.len() > 1 && option.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
-}
-
 fn unknown(word: &Word) -> Said {
     Refusal::UnknownArgument { word: word.text.clone(), nearest: None }.into()
 }
 
-fn unusable(path: &str, wrong: &std::io::Error) -> Said {
+/// What is said of a file that cannot be read or written.
+pub fn unusable(path: &str, wrong: &std::io::Error) -> Said {
     match wrong.kind() {
         std::io::ErrorKind::NotFound => Said::error(format!("No such file [{path}]")),
         _ => Said::error(format!("I/O error [{path}: {}]", reason(wrong))),
@@ -268,5 +120,3 @@ fn unusable(path: &str, wrong: &std::io::Error) -> Said {
 }
 
 const BATCH: [&str; 3] = ["-fileName", "-outfile", "-ntimes"];
-/// Files that read each other.
-const DEEPEST: usize = 8;

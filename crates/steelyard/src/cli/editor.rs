@@ -21,6 +21,7 @@ use rustyline::{
 
 use super::LONGEST;
 use super::completing::{self, Candidate};
+use super::idle::Idle;
 use crate::door::Door;
 use crate::fault::Fault;
 
@@ -32,6 +33,8 @@ pub enum Given {
     Dropped,
     /// It is no text.
     NotText,
+    /// Nothing, for as long as a prompt may be idle.
+    Idle,
     /// There will be no more: Ctrl-D, or the terminal has gone.
     End,
 }
@@ -41,6 +44,7 @@ pub struct Lines<'d> {
     editor: Editor<Completing<'d>, DefaultHistory>,
     door: &'d Door,
     asked: Arc<Asked>,
+    idle: Idle,
 }
 
 impl<'d> Lines<'d> {
@@ -53,25 +57,29 @@ impl<'d> Lines<'d> {
             .max_history_size(KEPT)
             .map(|config| config.completion_type(CompletionType::List).bracketed_paste(false).build());
         let editor = config.and_then(Editor::with_config);
-        let mut editor = editor.map_err(|wrong| Fault::System {
-            what: "use the terminal",
-            error: std::io::Error::other(wrong),
-        })?;
+        let unusable = |error| Fault::System { what: "use the terminal", error };
+        let mut editor = editor.map_err(|wrong| unusable(std::io::Error::other(wrong)))?;
+        let idle = Idle::watched().map_err(unusable)?;
         editor.set_helper(Some(Completing { door }));
         for mark in [KeyCode::BracketedPasteStart, KeyCode::BracketedPasteEnd] {
             editor.bind_sequence(KeyEvent(mark, Modifiers::NONE), Cmd::Noop);
         }
         let asked = Arc::new(Asked::default());
-        let keys = Keys { asked: Arc::clone(&asked), ..Keys::default() };
+        let keys = Keys { asked: Arc::clone(&asked), idle: idle.clone(), ..Keys::default() };
         editor.bind_sequence(Event::Any, EventHandler::Conditional(Box::new(keys)));
-        Ok(Lines { editor, door, asked })
+        Ok(Lines { editor, door, asked, idle })
     }
 
-    /// Asks for the next one. What may stand in it is listed below as often as `?` asks, and the line then goes on.
-    pub fn next(&mut self, prompt: &str) -> Given {
+    /// Asks for the next one, for so long without a key; 0 seconds are for ever. What may stand in it is listed below as
+    /// often as `?` asks, and the line then goes on.
+    pub fn next(&mut self, prompt: &str, timeout_s: u32) -> Given {
         let mut begun = (String::new(), String::new());
         loop {
+            self.idle.begins(timeout_s);
             let given = self.editor.readline_with_initial(prompt, (&begun.0, &begun.1));
+            if self.idle.ends() {
+                return Given::Idle;
+            }
             let (Some(at), Ok(line)) = (self.asked.take(), &given) else { return given_by(given) };
             let text = completing::listing(self.door, line, at);
             // Of a terminal that is gone the next line tells.
@@ -144,10 +152,12 @@ impl Shown for Candidate {
     }
 }
 
-/// Keeps the line, and what is searched for, within bounds, and knows the key that asks what may stand there.
+/// Sees each key: keeps the line, and what is searched for, within bounds, knows the one that asks what may stand there, and
+/// keeps the prompt awake.
 #[derive(Default)]
 struct Keys {
     asked: Arc<Asked>,
+    idle: Idle,
     /// So many characters since the last key that is none.
     characters: AtomicUsize,
     /// They are what is searched for.
@@ -156,6 +166,7 @@ struct Keys {
 
 impl ConditionalEventHandler for Keys {
     fn handle(&self, event: &Event, times: RepeatCount, _: bool, about: &EventContext) -> Option<Cmd> {
+        self.idle.key();
         let KeyEvent(key, with) = event.get(0)?;
         let (is_search, so_far) = self.count(*key, *with);
         if is_end(*key, *with) {

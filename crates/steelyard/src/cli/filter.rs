@@ -1,4 +1,4 @@
-//! `show … | grep [-i] [-v] x` and `| more`.
+//! `show … | grep [-i] [-v] [-A N] x` and `| more`.
 
 use regex::{Regex, RegexBuilder};
 
@@ -8,12 +8,16 @@ use super::line::{Answer, Said, words_of};
 #[derive(Default)]
 pub struct Filter {
     greps: Vec<Grep>,
+    /// `| more`
+    pub pages: bool,
 }
 
 struct Grep {
     pattern: Regex,
     /// Those in which it is not found.
     others: bool,
+    /// And so many lines behind each.
+    after: usize,
 }
 
 impl Filter {
@@ -34,7 +38,7 @@ impl Filter {
         let rest: Vec<&str> = words[first + 1..].iter().map(|word| word.text.as_str()).collect();
         for part in rest.split(|word| *word == "|") {
             match part {
-                [verb] if verb.eq_ignore_ascii_case("more") => {}
+                [verb] if verb.eq_ignore_ascii_case("more") => filter.pages = true,
                 [verb, given @ ..] if verb.eq_ignore_ascii_case("grep") => {
                     filter.greps.push(Grep::of(given)?)
                 }
@@ -51,31 +55,71 @@ impl Filter {
         self.greps.is_empty()
     }
 
-    /// An answer with the lines that are left.
+    /// An answer led through it.
     pub fn led(&self, answer: Answer) -> Answer {
-        Answer { text: self.of(&answer.text), ..answer }
+        Answer { text: self.of(&answer.text), pages: self.pages, ..answer }
     }
 
     /// The lines that are left.
-    pub fn of(&self, text: &str) -> String {
-        let is_left = |line: &&str| self.greps.iter().all(|grep| grep.pattern.is_match(line) != grep.others);
-        text.lines().filter(is_left).map(|line| format!("{line}\n")).collect()
+    fn of(&self, text: &str) -> String {
+        if self.greps.is_empty() {
+            return text.to_owned();
+        }
+        let lines = text.lines().collect();
+        let left = self.greps.iter().fold(lines, |lines, grep| grep.of_lines(lines));
+        left.into_iter().map(|line| format!("{line}\n")).collect()
     }
 }
 
 impl Grep {
+    /// Those that it leaves; groups of lines are parted as `grep` parts them.
+    fn of_lines<'t>(&self, lines: Vec<&'t str>) -> Vec<&'t str> {
+        let mut left = Vec::new();
+        // So many lines are taken for the one before them; the number of the last one that was.
+        let (mut more, mut last) = (0, None);
+        for (at, line) in lines.into_iter().enumerate() {
+            if self.pattern.is_match(line) != self.others {
+                more = self.after + 1;
+            }
+            if more == 0 {
+                continue;
+            }
+            if self.after > 0 && last.is_some_and(|last| last + 1 < at) {
+                left.push("--");
+            }
+            left.push(line);
+            (more, last) = (more - 1, Some(at));
+        }
+        left
+    }
+
     fn of(given: &[&str]) -> Result<Grep, Said> {
-        let (mut any_case, mut others) = (false, false);
+        let (mut any_case, mut others, mut after) = (false, false, 0);
         let mut patterns = Vec::new();
-        for word in given {
-            match *word {
-                "-i" => any_case = true,
-                "-v" => others = true,
-                "-iv" | "-vi" => (any_case, others) = (true, true),
-                option if option.starts_with('-') => {
-                    return Err(Said::error(format!("No such argument [{option}]")));
+        let mut words = given.iter();
+        while let Some(word) = words.next() {
+            let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) else {
+                patterns.push(*word);
+                continue;
+            };
+            for (at, letter) in letters.char_indices() {
+                match letter {
+                    'i' => any_case = true,
+                    'v' => others = true,
+                    'A' => {
+                        let number = match &letters[at + 1..] {
+                            "" => words.next().copied(),
+                            number => Some(number),
+                        };
+                        let number =
+                            number.ok_or_else(|| Said::error("Required argument value missing [-A]"))?;
+                        after = number
+                            .parse()
+                            .map_err(|_| Said::error(format!("Invalid argument value [-A {number}]")))?;
+                        break;
+                    }
+                    _ => return Err(Said::error(format!("No such argument [{word}]"))),
                 }
-                pattern => patterns.push(pattern),
             }
         }
         let [pattern] = patterns[..] else {
@@ -86,10 +130,12 @@ impl Grep {
         };
         let built = RegexBuilder::new(pattern).case_insensitive(any_case).size_limit(LARGEST).build();
         let pattern = built.map_err(|_| Said::error(format!("Invalid regular expression [{pattern}]")))?;
-        Ok(Grep { pattern, others })
+        Ok(Grep { pattern, others, after: after.min(MOST) })
     }
 }
 
+/// Lines behind one; nothing is longer.
+const MOST: usize = u32::MAX as usize;
 /// A pattern in memory, in bytes.
 const LARGEST: usize = 1 << 20;
 
@@ -103,6 +149,13 @@ mod tests {
     }
 
     #[test]
+    fn groups_of_lines_are_parted() {
+        let Ok((_, filter)) = Filter::split("show x | grep -A 1 a") else { panic!() };
+        assert_eq!(filter.of("a1\nb\nc\nd\na2\n"), "a1\nb\n--\na2\n");
+        assert_eq!(filter.of("a1\na2\nb\nc\n"), "a1\na2\nb\n");
+    }
+
+    #[test]
     fn lines_are_left_as_grep_leaves_them() {
         for (line, command, left) in [
             ("show x", "show x", "Alpha\nbeta\nalphabet\n"),
@@ -111,6 +164,11 @@ mod tests {
             ("show x | grep -i alpha", "show x", "Alpha\nalphabet\n"),
             ("show x | grep -v -i ALPHA", "show x", "beta\n"),
             ("show x | grep -i alpha | grep -v bet | more", "show x", "Alpha\n"),
+            ("show x | grep -A 1 Alpha", "show x", "Alpha\nbeta\n"),
+            ("show x | grep -iA1 alpha", "show x", "Alpha\nbeta\nalphabet\n"),
+            ("show x | grep -i -A0 alpha", "show x", "Alpha\nalphabet\n"),
+            ("show x | grep -A", "", "refused"),
+            ("show x | grep -A x y", "", "refused"),
             ("show x | grep ^b", "show x", "beta\n"),
             ("add x -rule \"a | grep b\"", "add x -rule \"a | grep b\"", "Alpha\nbeta\nalphabet\n"),
             ("show x | grep", "", "refused"),

@@ -7,6 +7,7 @@ use steelyard_core::config::Config;
 
 use super::filter::Filter;
 use super::json::{self, Print};
+use super::mode::{DisabledFeature, Mode, begins};
 use super::screen::Screen;
 use super::show;
 use super::stat::Pages;
@@ -25,6 +26,8 @@ pub struct Answer {
     pub is_json: bool,
     /// It says that the command was refused.
     pub failed: bool,
+    /// It was asked for page by page.
+    pub pages: bool,
 }
 
 /// Why it was not carried out.
@@ -38,8 +41,20 @@ pub enum Said {
         /// What is wrong in this very case, and what to do; empty where there is no more to say.
         advice: String,
     },
+    /// Whoever gave it is asked whether it is meant.
+    Question(Question),
     /// The program was not reached.
     Fault(Fault),
+}
+
+/// What is asked before a command that undoes much.
+pub struct Question {
+    /// In the appliance's words.
+    pub text: String,
+    /// What to do where nobody can be asked.
+    pub advice: String,
+    /// The command that says that it is meant.
+    pub confirmed: String,
 }
 
 impl Said {
@@ -76,13 +91,22 @@ pub enum Asked {
     Read(Action),
     /// To show counters, once or several times, as far as the filter leaves them.
     Count(Pages, Filter),
+    /// Something about the session itself; its answer is led through that.
+    Own(Action, Filter),
     /// Something to be answered.
     Answer(Answer),
 }
 
 /// Carries out a line, as far as it is no business of the session.
-pub fn carry_out(line: &str, door: &Door, screen: Screen) -> Result<Asked, Said> {
+pub fn carry_out(line: &str, door: &Door, mode: &Mode, screen: Screen) -> Result<Asked, Said> {
+    // A filter in what a word stands for is part of it.
+    if let Some(action) = of_session(line).filter(|action| action.verb == "alias") {
+        return Ok(Asked::Own(action, Filter::default()));
+    }
     let (command, filter) = Filter::split(line)?;
+    if let Some(action) = of_session(command) {
+        return Ok(Asked::Own(action, filter));
+    }
     if let Some(plain) = json::asked(command).filter(|plain| is_looking(plain)) {
         let print = if screen.is_terminal || !filter.is_empty() { Print::Lines } else { Print::Line };
         let asked = match read(&plain) {
@@ -90,7 +114,7 @@ pub fn carry_out(line: &str, door: &Door, screen: Screen) -> Result<Asked, Said>
             _ => Ok(None),
         };
         let asked = match asked {
-            Ok(None) => ask(&plain, door).map(Looked::Answer),
+            Ok(None) => ask(&plain, door, mode).map(Looked::Answer),
             Ok(Some(looked)) => Ok(looked),
             Err(said) => Err(said),
         };
@@ -116,22 +140,22 @@ pub fn carry_out(line: &str, door: &Door, screen: Screen) -> Result<Asked, Said>
             Meaning::Action(action @ Action { verb: "source" | "batch", .. }) => {
                 // The files are this process's to read, and not everybody's who may have it read them.
                 if door.session().is_some() {
-                    post(PERMISSION, command, door)?;
+                    post(PERMISSION, command, door, mode)?;
                 }
                 return Ok(Asked::Read(action.clone()));
             }
             Meaning::Action(action @ Action { verb: "help" | "man" | "explain" | "check", .. }) => {
                 if action.verb == "check" && door.session().is_some() {
-                    post(PERMISSION, command, door)?;
+                    post(PERMISSION, command, door, mode)?;
                 }
                 told::text(action, door)?.into()
             }
-            _ => ask(command, door)?,
+            _ => ask(command, door, mode)?,
         },
         Err((refusal @ (Refusal::LineTooLong { .. } | Refusal::UnmatchedQuote), _)) => {
             return Err(refusal.into());
         }
-        Err(_) => ask(command, door)?,
+        Err(_) => ask(command, door, mode)?,
     };
     Ok(Asked::Answer(filter.led(answer)))
 }
@@ -185,23 +209,52 @@ impl From<String> for Answer {
     }
 }
 
-/// Has the program carry it out.
-fn ask(line: &str, door: &Door) -> Result<Answer, Said> {
-    post(COMMAND, line, door)
+/// The command, if it is one about the session itself.
+fn of_session(line: &str) -> Option<Action> {
+    let words = words_of(line).ok()?;
+    if let [verb, group, object, ..] = &*words
+        && group.text.eq_ignore_ascii_case("cli")
+        && let Some((verb, object)) = OF_CLI.into_iter().find(|(known, full)| {
+            begins(known, &verb.text) && begins(full.strip_prefix("cli ").unwrap_or(full), &object.text)
+        })
+    {
+        return Some(Action { verb, object: object.to_owned(), arguments: words[3..].to_vec() });
+    }
+    match Typed::read(line, &Config::default()).ok()??.meaning() {
+        Meaning::Action(action) if SESSION.contains(&action.verb) => Some(action.clone()),
+        _ => None,
+    }
 }
 
-fn post(path: &str, line: &str, door: &Door) -> Result<Answer, Said> {
-    let body = door.post(path, serde_json::json!({ "line": line }).to_string())?;
+/// Has the program carry it out.
+///
+/// # Errors
+/// It is refused, or the program is not reached.
+pub fn ask(line: &str, door: &Door, mode: &Mode) -> Result<Answer, Said> {
+    post(COMMAND, line, door, mode)
+}
+
+fn post(path: &str, line: &str, door: &Door, mode: &Mode) -> Result<Answer, Said> {
+    let mut asked = serde_json::json!({ "line": line });
+    if mode.feature == DisabledFeature::Deny {
+        asked["disabledFeatureAction"] = "DENY".into();
+    }
+    let body = door.post(path, asked.to_string())?;
     let unread = |_| Said::error("Internal error [the answer cannot be read]");
     let answer: Map<String, Value> = serde_json::from_str(&body).map_err(unread)?;
     let text = |field: &str| answer.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     let code = answer.get("errorcode").and_then(Value::as_u64);
+    if code.is_some_and(|code| QUESTIONS.contains(&code)) {
+        let confirmed = format!("{} -force", line.trim_end());
+        return Err(Said::Question(Question { text: text("message"), advice: text("advice"), confirmed }));
+    }
     if code != Some(0) {
         let code = code.unwrap_or_default();
         return Err(Said::Error { code, message: text("message"), advice: text("advice") });
     }
     let warnings = answer.get("warnings").and_then(Value::as_array).into_iter().flatten();
-    let warnings = warnings.filter_map(Value::as_str).map(str::to_owned).collect();
+    let is_told = |warning: &&str| mode.feature != DisabledFeature::None || !warning.starts_with(FEATURE_OFF);
+    let warnings = warnings.filter_map(Value::as_str).filter(is_told).map(str::to_owned).collect();
     Ok(Answer { text: super::layout::lines(&text("text")), warnings, ..Answer::default() })
 }
 
@@ -214,3 +267,20 @@ const PERMISSION: &str = "/steelyard/v1/permission";
 pub fn words_of(line: &str) -> Result<Vec<Word>, Said> {
     words(line).map_err(|(refusal, _)| refusal.into())
 }
+
+/// 1036 to 1039: `Are you sure ...?`
+const QUESTIONS: std::ops::RangeInclusive<u64> = 1036..=1039;
+/// Commands that are the session's by their verb.
+const SESSION: [&str; 5] = ["alias", "unalias", "history", "cls", "config"];
+/// And those by their object; `sh` begins no other verb of them.
+const OF_CLI: [(&str, &str); 7] = [
+    ("set", "cli mode"),
+    ("set", "cli prompt"),
+    ("unset", "cli mode"),
+    ("show", "cli mode"),
+    ("show", "cli prompt"),
+    ("show", "cli attribute"),
+    ("clear", "cli prompt"),
+];
+/// How the warning about a feature that is off begins.
+const FEATURE_OFF: &str = "Feature(s) not enabled";

@@ -5,16 +5,24 @@
 //! the core says, with the abbreviations that hands know; the program carries it out. How objects look is `layout`'s
 //! business, what becomes of a line `line`'s, that of many `batch`'s, and how they are typed `prompt`'s.
 
+mod alias;
 mod batch;
+mod colour;
 mod completing;
 mod editor;
 mod filter;
+mod history;
+mod idle;
 mod json;
 mod layout;
 mod line;
+mod mode;
+mod pager;
 mod progress;
 mod prompt;
+mod prompt_text;
 mod screen;
+mod session;
 mod show;
 mod stat;
 mod told;
@@ -28,8 +36,9 @@ use steelyard_core::command::{lex, typed_word};
 
 use crate::door::{DATA, Door};
 use crate::fault::Fault;
-use batch::{Input, Session};
-use line::{Answer, Said};
+use batch::Input;
+use line::{Answer, Question, Said};
+use session::Session;
 
 /// What to do.
 #[derive(clap::Args)]
@@ -73,7 +82,7 @@ pub fn run(args: &CliArgs) -> Result<ExitCode, Fault> {
         return match outcome {
             Ok(()) => Ok(failed(session.has_failed())),
             Err(Said::Fault(fault)) => Err(fault),
-            Err(Said::Error { .. }) => Ok(ExitCode::FAILURE),
+            Err(Said::Error { .. } | Said::Question(_)) => Ok(ExitCode::FAILURE),
         };
     }
     let mut session = Session::new(&door);
@@ -86,7 +95,7 @@ pub fn run(args: &CliArgs) -> Result<ExitCode, Fault> {
             let _ = out.write_all(answer.map_or(String::new(), |answer| answer.printed()).as_bytes());
             Ok(failed(session.has_failed()))
         }
-        Err(Said::Error { message, advice, .. }) => {
+        Err(Said::Error { message, advice, .. } | Said::Question(Question { text: message, advice, .. })) => {
             let _ = std::io::stderr().lock().write_all(error(&message, &advice).as_bytes());
             Ok(ExitCode::FAILURE)
         }

@@ -1,15 +1,16 @@
 //! The prompt on a terminal: asks for a line, has the session carry it out, and asks again.
 //!
-//! Owns when it ends: by `quit` and `exit`, by Ctrl-D, when the terminal is gone, and with the session of whoever has logged in. A program that is not reached ends
-//! nothing: it may be back for the next line.
+//! Owns when it ends: by `quit` and `exit`, by Ctrl-D, when nobody types for too long, when the terminal is gone, and with
+//! the session of whoever has logged in. A program that is not reached ends nothing: it may be back for the next line.
 
-use std::io::Write;
+use std::io::{Stdout, Write};
 use std::process::ExitCode;
 
-use super::batch::Session;
 use super::editor::{Given, Lines};
 use super::error;
 use super::line::Said;
+use super::pager::Pager;
+use super::session::Session;
 use crate::door::Door;
 use crate::fault::Fault;
 
@@ -18,25 +19,22 @@ use crate::fault::Fault;
 /// # Errors
 /// The terminal cannot be used, or the session has ended.
 pub fn run(door: &Door) -> Result<ExitCode, Fault> {
-    let mut session = Session::new(door);
+    let terminal = Pager::new().map_err(|error| Fault::System { what: "use the terminal", error })?;
+    let mut session = Session::on_terminal(door, terminal);
     let mut lines = Lines::new(door)?;
     let mut out = std::io::stdout();
     while !session.has_left() {
-        let wrong = match lines.next(PROMPT) {
-            Given::Line(line) => {
-                lines.remember(&line);
-                match session.told(&line, &mut out) {
-                    Err(Said::Fault(ended @ Fault::NotLoggedIn { .. })) => return Err(ended),
-                    Err(Said::Fault(fault)) => Some(fault.to_string()),
-                    _ => None,
-                }
+        let prompt = session.prompt();
+        match lines.next(&prompt, session.mode().timeout_s) {
+            Given::Line(line) => carry_out(&line, &mut session, &mut lines, &mut out)?,
+            Given::Dropped => {}
+            Given::NotText => tell("Invalid characters [the line is not UTF-8]", &mut out),
+            Given::Idle => {
+                let timeout_s = session.mode().timeout_s;
+                tell(&format!("Session expired [nothing was typed for {timeout_s} s]"), &mut out);
+                break;
             }
-            Given::Dropped => None,
-            Given::NotText => Some("Invalid characters [the line is not UTF-8]".to_owned()),
             Given::End => break,
-        };
-        if let Some(wrong) = wrong {
-            drop(out.write_all(error(&wrong, "").as_bytes()));
         }
         // Of a terminal that is gone the next line tells.
         drop(out.flush());
@@ -44,4 +42,28 @@ pub fn run(door: &Door) -> Result<ExitCode, Fault> {
     Ok(ExitCode::SUCCESS)
 }
 
-const PROMPT: &str = "> ";
+fn carry_out(line: &str, session: &mut Session, lines: &mut Lines, out: &mut Stdout) -> Result<(), Fault> {
+    let mut result = session.told(line, out);
+    if let Some(given) = session.last().filter(|_| !line.trim().is_empty()) {
+        lines.remember(given);
+    }
+    if let Err(Said::Question(question)) = result {
+        drop(out.flush());
+        result = match lines.next(&format!("{} ", question.text), session.mode().timeout_s) {
+            Given::Line(answer) if answer.trim().to_ascii_lowercase().starts_with('y') => {
+                session.confirmed(&question, out)
+            }
+            _ => Ok(()),
+        };
+    }
+    match result {
+        Err(Said::Fault(ended @ Fault::NotLoggedIn { .. })) => return Err(ended),
+        Err(Said::Fault(fault)) => tell(&fault.to_string(), out),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn tell(wrong: &str, out: &mut Stdout) {
+    drop(out.write_all(error(wrong, "").as_bytes()));
+}

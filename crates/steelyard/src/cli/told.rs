@@ -8,9 +8,9 @@ use std::path::Path;
 use steelyard_core::command::lex::Word;
 use steelyard_core::command::{Action, Allowed, Page, Refusal, help, man};
 
-use super::batch::begins;
 use super::layout::lines;
 use super::line::Said;
+use super::mode::begins;
 use crate::door::Door;
 use crate::fault::Fault;
 use crate::{check, explain};

@@ -20,8 +20,11 @@ use crate::auth::{DONE, Identity};
 
 /// Carries out the line that was sent.
 pub async fn answer(sent: &Sent, who: &Identity, door: &Door) -> Reply {
+    // `set cli mode -disabledFeatureAction DENY` of the client's session.
+    let is_denied = sent.text("disabledFeatureAction").is_ok_and(|action| action == "DENY");
+    let off = if is_denied { FeatureOff::Refused } else { FeatureOff::Told };
     match sent.text("line") {
-        Ok(line) => said(carry_out(line, who, door).await),
+        Ok(line) => said(carry_out(line, off, who, door).await),
         Err(reply) => reply,
     }
 }
@@ -79,7 +82,16 @@ impl From<Refusal> for Wrong {
     }
 }
 
-async fn carry_out(line: &str, who: &Identity, door: &Door) -> Result<Outcome, Wrong> {
+/// What becomes of a command whose feature is off.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FeatureOff {
+    /// It is carried out with a warning.
+    Told,
+    /// It is not.
+    Refused,
+}
+
+async fn carry_out(line: &str, off: FeatureOff, who: &Identity, door: &Door) -> Result<Outcome, Wrong> {
     let read = Typed::read(line, &door.state.config()).map_err(|(refusal, _)| refusal)?;
     let Some(typed) = read else { return Ok(Outcome::default()) };
     match typed.meaning() {
@@ -88,12 +100,18 @@ async fn carry_out(line: &str, who: &Identity, door: &Door) -> Result<Outcome, W
         Meaning::Command(parsed) if matches!(parsed.verb(), Verb::Show | Verb::Stat) => {
             Err(not_done(format!("{} {}", parsed.verb().text(), parsed.object().text())))
         }
-        Meaning::Command(parsed) => change(&typed, parsed, who, door).await,
+        Meaning::Command(parsed) => change(&typed, parsed, off, who, door).await,
     }
 }
 
 /// A command, or all of those that its ranges stand for: if one of them is refused, none is carried out.
-async fn change(typed: &Typed, parsed: &Parsed, who: &Identity, door: &Door) -> Result<Outcome, Wrong> {
+async fn change(
+    typed: &Typed,
+    parsed: &Parsed,
+    off: FeatureOff,
+    who: &Identity,
+    door: &Door,
+) -> Result<Outcome, Wrong> {
     let state = &door.state;
     let texts = typed.texts();
     for (command, text) in parsed.commands().iter().zip(&texts) {
@@ -123,7 +141,15 @@ async fn change(typed: &Typed, parsed: &Parsed, who: &Identity, door: &Door) -> 
         warnings.extend(new);
         Ok(warnings)
     });
+    let disabled = applied.iter().flatten().find(|warning| matches!(warning, Warning::FeatureDisabled(_)));
     let result = match applied {
+        Ok(_)
+            if let Some(disabled) = disabled
+                && off == FeatureOff::Refused =>
+        {
+            let (code, text) = (disabled.code().into(), disabled.to_string());
+            Err(Failure { status: StatusCode::BAD_REQUEST, code, text }.into())
+        }
         Ok(mut warnings) => {
             warnings.extend(draft.unmeasured());
             draft.publish().into_iter().for_each(|line| door.report.err(format!("steelyard: {line}")));

@@ -19,13 +19,31 @@ use crate::program::EXECUTABLE;
 use crate::screen::Screen;
 use crate::service::wait_for;
 
+/// What came from a terminal.
+#[derive(Default)]
+struct Written {
+    bytes: Mutex<Vec<u8>>,
+    /// Behind this nothing is taken for a while: the program cannot write on.
+    stalled_at: Mutex<Option<String>>,
+}
+
+impl Written {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
+    }
+
+    fn is_stalled(&self) -> bool {
+        self.stalled_at.lock().unwrap().as_ref().is_some_and(|text| self.text().contains(text))
+    }
+}
+
 /// A terminal with a program on it. What it wrote is printed when the test fails.
 pub struct Terminal {
     /// Closing it, here and in the reader, hangs the terminal up.
     master: Option<File>,
     reader: Option<(JoinHandle<()>, UnixStream)>,
     child: Child,
-    written: Arc<Mutex<Vec<u8>>>,
+    written: Arc<Written>,
     columns: u16,
 }
 
@@ -78,7 +96,7 @@ impl Terminal {
         let end = || Stdio::from(slave.try_clone().unwrap());
         let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
         let master = File::from(master);
-        let written = Arc::new(Mutex::new(Vec::new()));
+        let written = Arc::new(Written::default());
         let (from, to) = (master.try_clone().unwrap(), Arc::clone(&written));
         let (stop, stopped) = UnixStream::pair().unwrap();
         let reader = std::thread::spawn(move || read(from, &stopped, &to));
@@ -116,12 +134,24 @@ impl Terminal {
 
     /// All that the program wrote, as it came.
     pub fn transcript(&self) -> String {
-        String::from_utf8_lossy(&self.written.lock().unwrap()).into_owned()
+        self.written.text()
     }
 
     /// What is to be seen.
     pub fn screen(&self) -> Screen {
-        Screen::of(&self.written.lock().unwrap(), self.columns.into())
+        Screen::of(&self.written.bytes.lock().unwrap(), self.columns.into())
+    }
+
+    /// Takes nothing any more once that is written, so that the program cannot go on.
+    pub fn stalls_at(&self, text: &str) {
+        *self.written.stalled_at.lock().unwrap() = Some(text.to_owned());
+    }
+
+    /// Waits for that, types keys, and takes what comes again.
+    pub fn types_when_stalled(&self, keys: &str) {
+        wait_for("what stalls the terminal", || self.written.is_stalled());
+        self.types(keys);
+        *self.written.stalled_at.lock().unwrap() = None;
     }
 
     /// Gives the terminal another width; what is written from here on counts.
@@ -164,9 +194,12 @@ impl Drop for Terminal {
 }
 
 /// Takes what comes from the terminal until it is told to stop.
-fn read(mut from: File, stopped: &UnixStream, to: &Mutex<Vec<u8>>) {
+fn read(mut from: File, stopped: &UnixStream, to: &Written) {
     let mut piece = [0; 4096];
     loop {
+        if to.is_stalled() {
+            wait_for("the terminal to be read on", || !to.is_stalled());
+        }
         let mut either = [PollFd::new(&from, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
         if poll(&mut either, None).is_err() {
             continue;
@@ -176,7 +209,7 @@ fn read(mut from: File, stopped: &UnixStream, to: &Mutex<Vec<u8>>) {
         }
         match from.read(&mut piece) {
             Ok(0) => return,
-            Ok(length) => to.lock().unwrap().extend_from_slice(&piece[..length]),
+            Ok(length) => to.bytes.lock().unwrap().extend_from_slice(&piece[..length]),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             // The last process has let go of the terminal.
             Err(_) => return,

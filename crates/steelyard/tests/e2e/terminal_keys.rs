@@ -22,7 +22,7 @@ pub fn trials() -> Vec<Trial> {
 }
 
 /// A program with one server, and the prompt for it on a terminal.
-fn at_the_prompt(place: &Place) -> Option<(Program, Terminal)> {
+pub fn at_the_prompt(place: &Place) -> Option<(Program, Terminal)> {
     let program = Program::launch(place, "enable ns feature LB\nadd server s 127.0.0.9\n");
     let terminal = Terminal::start(&["cli", "--data", program.data().to_str().unwrap()])?;
     terminal.waits_for(&["> "]);

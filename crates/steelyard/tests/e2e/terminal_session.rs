@@ -1,0 +1,300 @@
+//! What a session remembers and how it behaves: history, aliases, modes, the prompt's text, pages, what is asked before a
+//! command that undoes much (`spec/cli.md` 1 and 4).
+
+use libtest_mimic::Trial;
+use serde_json::json;
+
+use crate::place::Place;
+use crate::program::{Program, run_with_input};
+use crate::terminal::Terminal;
+use crate::terminal_keys::at_the_prompt;
+
+pub fn trials() -> Vec<Trial> {
+    trials![
+        lines_before_are_listed_and_given_again,
+        a_word_of_ones_own_stands_for_a_command,
+        modes_are_set_shown_and_acted_on,
+        the_prompt_says_what_it_is_told_to,
+        clearing_the_configuration_is_asked_about_on_a_terminal_alone,
+        a_long_answer_stops_at_each_page,
+        an_answer_ends_by_ctrl_c_and_the_prompt_does_not,
+        nobody_at_the_prompt_ends_it,
+        names_move_no_cursor,
+        two_terminals_lose_no_change,
+        the_screen_is_cleared,
+    ]
+}
+
+/// What a batch of these lines prints.
+fn batch(program: &Program, lines: &str) -> String {
+    let output = run_with_input(&["cli", "--data", program.data().to_str().unwrap()], lines.as_bytes());
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn launched(place: &Place) -> Program {
+    Program::launch(place, "enable ns feature LB\nadd server s 127.0.0.9\n")
+}
+
+fn lines_before_are_listed_and_given_again() {
+    let place = Place::new();
+    let Some((program, terminal)) = at_the_prompt(&place) else { return };
+    terminal.types("add server a 127.0.0.1\rhistory\r!1\r");
+    terminal.waits_for(&[
+        "> add server a 127.0.0.1",
+        " Done",
+        "> history",
+        " 1 add server a 127.0.0.1",
+        " 2 history",
+        " Done",
+        "> !1",
+        "add server a 127.0.0.1",
+        "ERROR: Resource already exists [name, a]",
+        "        it is there already; leave this out, or change it with set",
+        "> ",
+    ]);
+    terminal.types("!9\r");
+    terminal.waits_for(&["ERROR: No such command [!9]", "> "]);
+    // The arrow key finds the command that `!1` stood for.
+    terminal.types("\x1b[A");
+    terminal.waits_for(&["> add server a 127.0.0.1"]);
+    terminal.types("\x03");
+    let printed = batch(
+        &program,
+        "whoami\n\n!!\nset system user nsroot -password verySecret1\nhistory | grep -v history\n",
+    );
+    let expected = "\tUserName: owner\n Done\nwhoami\n\tUserName: owner\n Done\n";
+    assert!(printed.starts_with(expected), "{printed}");
+    assert!(
+        printed.ends_with(" 1 whoami\n 2 whoami\n 3 set system user nsroot -password ********\n Done\n"),
+        "{printed}"
+    );
+}
+
+fn a_word_of_ones_own_stands_for_a_command() {
+    let place = Place::new();
+    let program = launched(&place);
+    let lines = "\
+alias ss (show server | grep Name)
+ss
+alias ss
+alias
+alias one \"show server\"
+one s
+unalias ss
+ss
+alias exit whoami
+unalias nobody
+alias it
+";
+    let server = "1)\tName:     s      State:ENABLED\n";
+    let expected = format!(
+        " Done\n{server} Done\nss\t(show server | grep Name)\n Done\nss\t(show server | grep Name)\n Done\n Done\n\
+         {server}\tIPAddress:   127.0.0.9\n Done\n Done\nERROR: No such command\n"
+    );
+    let printed = batch(&program, lines);
+    assert!(printed.starts_with(&expected), "{printed}");
+    assert!(printed.contains("ERROR: Invalid argument value [pattern, exit"), "{printed}");
+    assert!(printed.contains("ERROR: No such resource [pattern, nobody]\n"), "{printed}");
+    assert!(printed.ends_with("ERROR: No such resource [pattern, it]\n"), "{printed}");
+}
+
+fn modes_are_set_shown_and_acted_on() {
+    let place = Place::new();
+    let program = launched(&place);
+    let modes = |feature: &str, timeout: u32| {
+        format!(
+            "\tpage: OFF\n\ttotal: OFF\n\tcolor: OFF\n\tdisabledFeatureAction: {feature}\n\ttimeout: {timeout}\n\tregex: OFF\n Done\n"
+        )
+    };
+    assert_eq!(batch(&program, "show cli mode\n"), modes("ALLOW", 900));
+    let printed = batch(
+        &program,
+        "set cli mode -timeout 10 -disabledFeatureAction DENY\nadd cs vserver c HTTP 0.0.0.0 0\nsh cli mo\n",
+    );
+    assert_eq!(printed, format!(" Done\nERROR: Feature(s) not enabled [CS]\n{}", modes("DENY", 10)));
+    let (_, answer) = program.nitro("/nitro/v1/config/csvserver");
+    assert_eq!(answer.get("csvserver"), None, "what is refused is not there");
+    let printed = batch(
+        &program,
+        "set cli mode -disabled NONE\nadd cs vserver c HTTP 0.0.0.0 0\nunset cli mode -disabledFeatureAction\nshow cli mode\n",
+    );
+    assert_eq!(printed, format!(" Done\n Done\n Done\n{}", modes("ALLOW", 900)));
+    // All of a command or nothing, and what nothing here acts on is refused.
+    for (line, error) in [
+        ("set cli mode -timeout 20 -color BLUE", "Invalid argument value [color]"),
+        ("set cli mode -timeout 9", "Invalid argument value [timeout]"),
+        ("set cli mode -timeout", "Required argument value missing ["),
+        ("set cli mode -t 20", "Ambiguous argument name [-t]"),
+        ("set cli mode -colour ON", "No such argument [-colour]"),
+        ("set cli mode", "Too few arguments"),
+        ("set cli mode -total ON", "Feature not supported in this release [total, ON]"),
+        ("set cli mode -regex ON", "Feature not supported in this release [regex, ON]"),
+        ("config", "Operation not supported"),
+        ("history 5", "No such argument [5]"),
+    ] {
+        let printed = batch(&program, &format!("{line}\nshow cli mode\n"));
+        assert!(printed.starts_with(&format!("ERROR: {error}")), "{line}: {printed}");
+        assert!(printed.ends_with(&modes("ALLOW", 900)), "{line}: {printed}");
+    }
+    let Some(terminal) = Terminal::start(&["cli", "--data", program.data().to_str().unwrap()]) else {
+        return;
+    };
+    terminal.types("set cli mode -color ON\rrm server nobody\r");
+    terminal.waits_for_text("\x1b[31mERROR:\x1b[0m No such resource");
+    assert!(
+        batch(&program, "set cli mode -color ON\nrm server nobody\n").contains("\nERROR: "),
+        "no terminal"
+    );
+}
+
+fn the_prompt_says_what_it_is_told_to() {
+    let place = Place::new();
+    let Some((program, terminal)) = at_the_prompt(&place) else { return };
+    program.done("PUT", "nshostname", json!({"nshostname": {"hostname": "lb1"}}));
+    terminal.types("set cli prompt \"%! %u@%h-%s%%%x> \"\r");
+    terminal.waits_for(&[" Done", "2 owner@lb1-Standalone%%x> "]);
+    terminal.types("show cli prompt\r");
+    terminal.waits_for(&["        Prompt: \"%! %u@%h-%s%%%x> \"", " Done", "3 owner@lb1-Standalone%%x> "]);
+    terminal.types("clear cli prompt\r");
+    terminal.waits_for(&[" Done", "> "]);
+    terminal.types("set cli prompt \"[%d|%T|%t]\"\r");
+    terminal.waits_for_text("]");
+    let is_clock = |text: &str| {
+        let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '9' } else { c }).collect();
+        ["[9999-99-99|99:99:99|99:99:99 AM]", "[9999-99-99|99:99:99|99:99:99 PM]"].contains(&shape.as_str())
+    };
+    crate::service::wait_for("a clock", || {
+        terminal.screen().lines().last().is_some_and(|line| is_clock(line))
+    });
+    let printed = batch(&program, &format!("set cli prompt {}\nshow cli attribute\n", "x".repeat(256)));
+    assert!(printed.starts_with("ERROR: Argument too long [promptString"), "{printed}");
+    assert!(printed.ends_with("/ { < | ~ $ ^ + = & % @ ` ?\n Done\n"), "{printed}");
+}
+
+const SURE: &str = "Are you sure you want to clear the configuration(Y/N)? [N]: ";
+
+fn clearing_the_configuration_is_asked_about_on_a_terminal_alone() {
+    let place = Place::new();
+    let Some((program, terminal)) = at_the_prompt(&place) else { return };
+    for no in ["\r", "n\r", "\x03", "what\r"] {
+        terminal.types("clear ns config full\r");
+        terminal.waits_for(&["> clear ns config full", SURE]);
+        terminal.types(no);
+        terminal.waits_for(&["> "]);
+        assert!(program.running().contains("add server s "), "{no:?} is no yes");
+    }
+    terminal.types("clear ns config full\r");
+    terminal.waits_for(&["> clear ns config full", SURE]);
+    terminal.types("y\r");
+    terminal.waits_for(&[&format!("{SURE}y"), " Done", "> "]);
+    assert!(!program.running().contains("add server"));
+    terminal.types("add server t 127.0.0.8\rcle c -f full\r");
+    terminal.waits_for(&["> cle c -f full", " Done", "> "]);
+    let printed = batch(&program, "clear ns config full\nY\n");
+    assert!(
+        printed.starts_with(&format!("ERROR: {}\n\t", SURE.trim_end())),
+        "nobody is asked in a batch: {printed}"
+    );
+}
+
+fn a_long_answer_stops_at_each_page() {
+    let place = Place::new();
+    let Some((program, terminal)) = at_the_prompt(&place) else { return };
+    let lines: String = (0..60).map(|n| format!("add server p{n:02} 127.1.0.{}\n", n + 1)).collect();
+    batch(&program, &lines);
+    let last = |n: usize| format!("add server p{n:02} 127.1.0.{}", n + 1);
+    // Of 24 lines one asks.
+    terminal.types("sh run | grep 'server p' | more\r");
+    terminal.waits_for(&[&last(22), "--More--"]);
+    terminal.types("\r");
+    terminal.waits_for(&[&last(22), &last(23), "--More--"]);
+    terminal.types(" ");
+    terminal.waits_for(&[&last(45), &last(46), "--More--"]);
+    terminal.types("xq");
+    terminal.waits_for(&[&last(46), " Done", "> "]);
+    terminal.types("set cli mode -page ON\rsh run | grep 'server p'\r");
+    terminal.waits_for(&[&last(22), "--More--"]);
+    terminal.types("  ");
+    terminal.waits_for(&[&last(59), " Done", "> "]);
+    let printed = batch(&program, "set cli mode -page ON\nsh run | grep 'server p' | more\n");
+    assert_eq!(printed.lines().count(), 1 + 60 + 1, "pages are for terminals");
+}
+
+/// Whoever stops what is printed is back at the prompt.
+fn an_answer_ends_by_ctrl_c_and_the_prompt_does_not() {
+    let place = Place::new();
+    let lines: String =
+        (0..20_000).map(|n| format!("add server p{n} 127.{}.{}.1\n", n / 250 + 1, n % 250)).collect();
+    let program = Program::launch(&place, &lines);
+    let Some(terminal) = Terminal::start(&["cli", "--data", program.data().to_str().unwrap()]) else {
+        return;
+    };
+    terminal.waits_for(&["> "]);
+    terminal.stalls_at("add server p0 ");
+    terminal.types("show ns runningConfig\r");
+    terminal.types_when_stalled("\x03");
+    // What the terminal had not shown yet is gone, whatever line it stood in.
+    terminal.waits_for(&[" Done", "> "]);
+    let transcript = terminal.transcript();
+    assert!(transcript.contains("^C") && !transcript.contains("add server p19999 "));
+    terminal.types("whoami\r");
+    terminal.waits_for(&["> whoami", "        UserName: owner", " Done", "> "]);
+}
+
+fn nobody_at_the_prompt_ends_it() {
+    let place = Place::new();
+    let Some((_program, mut terminal)) = at_the_prompt(&place) else { return };
+    terminal.types("set cli mode -timeout 10\r");
+    terminal.waits_for(&[" Done", "> "]);
+    terminal.types("half a line");
+    assert_eq!(terminal.end(), Ok(0));
+    terminal.waits_for(&["> half a line", "ERROR: Session expired [nothing was typed for 10 s]", ""]);
+}
+
+fn names_move_no_cursor() {
+    let place = Place::new();
+    let Some((program, terminal)) = at_the_prompt(&place) else { return };
+    let comment = "a\u{1b}[2J\u{7}\u{9b}2Jb";
+    program.done("PUT", "server", json!({"server": {"name": "s", "comment": comment}}));
+    terminal.types("sh run | grep comment\r");
+    terminal.waits_for_text(" Done\r\n");
+    let transcript = terminal.transcript();
+    for raw in ["\x1b[2J", "\x07", "\u{9b}"] {
+        assert!(!transcript.contains(raw), "{raw:?}: {transcript:?}");
+    }
+    // What is typed is shown and obeyed no more than what is configured.
+    terminal.types("add server \x16\x1b[2J 127.0.0.1\r");
+    terminal.waits_for_text("ERROR: ");
+    assert!(!terminal.transcript().contains("\x1b[2J"));
+}
+
+fn two_terminals_lose_no_change() {
+    let place = Place::new();
+    let Some((program, one)) = at_the_prompt(&place) else { return };
+    let Some(other) = Terminal::start(&["cli", "--data", program.data().to_str().unwrap()]) else { return };
+    other.waits_for(&["> "]);
+    for n in 1..=20 {
+        one.types(&format!("add server a{n} 127.2.0.{n}\r"));
+        other.types(&format!("add server b{n} 127.3.0.{n}\r"));
+    }
+    one.types("# end\r");
+    other.types("# end\r");
+    one.waits_for(&["> # end", "> "]);
+    other.waits_for(&["> # end", "> "]);
+    let running = program.running();
+    for n in 1..=20 {
+        assert!(running.contains(&format!("add server a{n} 127.2.0.{n}\n")), "{running}");
+        assert!(running.contains(&format!("add server b{n} 127.3.0.{n}\n")), "{running}");
+    }
+}
+
+fn the_screen_is_cleared() {
+    let place = Place::new();
+    let Some((program, terminal)) = at_the_prompt(&place) else { return };
+    terminal.types("whoami\r");
+    terminal.waits_for(&[" Done", "> "]);
+    terminal.types("cls\r");
+    crate::service::wait_for("a clear screen", || terminal.screen().lines() == [" Done", ">"]);
+    assert_eq!(batch(&program, "cls\n"), " Done\n");
+}
