@@ -30,6 +30,9 @@ fn described(verb: Verb, object: &str, form: &Form) -> String {
     for row in form.rows() {
         let _ = writeln!(text, "  {}: {}", row.cli, row.help);
     }
+    if matches!(verb, Verb::Show | Verb::Stat) {
+        text.push_str(JSON);
+    }
     text
 }
 
@@ -189,5 +192,8 @@ fn is_short(words: Words) -> bool {
 
 /// Behind what no appliance has.
 pub(super) const BEYOND: &str = " (Steelyard)";
+/// What every command takes that looks at something, and no appliance knows.
+const JSON: &str =
+    "  --json: NITRO's rows as JSON, errors included. Steelyard's own; an appliance has no such option.\n";
 /// Most words of a choice that stands in the synopsis itself.
 const SHORT: usize = 3;

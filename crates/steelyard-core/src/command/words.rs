@@ -82,13 +82,19 @@ pub(super) static COUNTED: [Row; 5] = [
         Kind::Number { min: 0, max: u32::MAX },
         "How often, seven seconds apart.",
     ),
-    Row::new(Place::Option, "logFile", "logfile", Kind::Text { max: 4096 }, "A file of counters to read."),
+    Row::new(
+        Place::Option,
+        "logFile",
+        "logfile",
+        Kind::Text { max: 4096 },
+        "A log of counters to read; there is none here.",
+    ),
     Row::new(
         Place::Option,
         "clearstats",
         "clearstats",
         Kind::Word(Words { carried: &["basic", "full"], aliases: &[], not_carried: &[] }),
-        "Which counters begin again at 0.",
+        "Counters begin again at 0: basic those of what is named, full with what is bound to it.",
     ),
 ];
 

@@ -137,6 +137,9 @@ fn an_error_is_json_too_and_the_exit_code_is_kept() {
         (status, serde_json::from_str::<Value>(&out).unwrap()["errorcode"].clone()),
         (Some(1), json!(258))
     );
+    for of in ["help show lb vserver", "help stat ns"] {
+        assert!(ask(&data, of).1.contains("--json: NITRO's rows as JSON"), "{of}");
+    }
     // Of other commands it is no option.
     let (status, _, errors) = ask(&data, "add server x 192.0.2.1 --json");
     assert_eq!((status, errors.lines().next()), (Some(1), Some("ERROR: No such argument [--json]")));
