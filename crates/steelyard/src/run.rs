@@ -269,7 +269,7 @@ where
     };
     lines.extend(ssh.iter().flat_map(ssh::Opened::lines));
     lines.push("ready".to_owned());
-    let ssh = ssh.map(|ssh| ssh.serve(&state, report)).transpose()?;
+    let ssh = ssh.map(|ssh| ssh.serve(&state, report, host_socket.is_some())).transpose()?;
     report.out(lines.join("\n"));
     ready.set(true);
     let mut shortage = Shortage::default();

@@ -32,7 +32,7 @@ impl Opened {
     ///
     /// # Errors
     /// None.
-    pub fn serve(self, _state: &Rc<State>, _report: &Report) -> Result<Serving, Fault> {
+    pub fn serve(self, _state: &Rc<State>, _report: &Report, _has_socket: bool) -> Result<Serving, Fault> {
         match self {}
     }
 }

@@ -22,7 +22,8 @@ use rustix::termios::{InputModes, OptionalActions, Winsize, tcgetattr, tcsetattr
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
-use tokio::sync::{oneshot, watch::Receiver};
+use tokio::sync::watch::Receiver;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::flow::{Flow, Giving, Taking, TooMuch};
 use crate::door::SESSION;
@@ -69,18 +70,21 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts it.
+    /// Starts it; its place is given back when it is reaped.
     ///
     /// # Errors
     /// What the system says.
-    pub fn start(order: Order, reader: Reader) -> io::Result<Running> {
+    pub fn start(order: Order, reader: Reader, place: OwnedSemaphorePermit) -> io::Result<Running> {
         let (input, taking) = reader.flow.input();
         let (wanted, unwanted) = oneshot::channel();
         let (started, terminal) = match order.terminal.clone() {
             Some(terminal) => on_terminal(order, &terminal)?,
             None => (on_pipes(order)?, None),
         };
-        tokio::spawn(follow(started, taking, reader, unwanted));
+        tokio::spawn(async move {
+            follow(started, taking, reader, unwanted).await;
+            drop(place);
+        });
         Ok(Running { input: Some(input), terminal, _wanted: wanted })
     }
 

@@ -129,25 +129,32 @@ impl Client {
         line: Option<String>,
         session: &mut Session,
     ) -> Result<(), Broken> {
-        let stage = self.channels.remove(&channel);
-        let (Some(entered), Some(Stage::Open { terminal })) = (self.entered.get(), stage) else {
+        // On a channel where something runs already nothing else does.
+        let (Some(entered), Some(Stage::Open { terminal })) =
+            (self.entered.get(), self.channels.get_mut(&channel))
+        else {
             return Ok(session.channel_failure(channel)?);
         };
-        let order =
-            Order { data: self.site.data.clone(), line, terminal, session: entered.session.to_string() };
+        let terminal = terminal.take();
+        let session_id = entered.session.to_string();
+        let Ok(room) = Arc::clone(&self.site.prompts).try_acquire_owned() else {
+            return self.refuse(channel, NO_ROOM, session);
+        };
+        let order = Order { data: self.site.data.clone(), line, terminal, session: session_id };
         let reader = Reader {
             handle: session.handle(),
             channel,
             flow: self.flow.clone(),
             farewell: self.farewell.clone(),
         };
-        match Running::start(order, reader) {
+        match Running::start(order, reader, room) {
             Ok(running) => {
                 self.channels.insert(channel, Stage::Running(running));
                 Ok(session.channel_success(channel)?)
             }
             Err(error) => {
                 self.site.cannot_start(&error);
+                self.channels.remove(&channel);
                 session.channel_failure(channel)?;
                 Ok(session.close(channel)?)
             }
@@ -155,10 +162,9 @@ impl Client {
     }
 
     /// Refuses it in the appliance's words.
-    fn refuse(&mut self, channel: ChannelId, advice: &str, session: &mut Session) -> Result<(), Broken> {
+    fn refuse(&mut self, channel: ChannelId, said: &str, session: &mut Session) -> Result<(), Broken> {
         session.channel_success(channel)?;
-        let said = format!("ERROR: Operation not permitted\n\t{advice}\n");
-        session.extended_data(channel, STDERR, said.into_bytes())?;
+        session.extended_data(channel, STDERR, said.as_bytes().to_vec())?;
         session.exit_status_request(channel, 1)?;
         session.eof(channel)?;
         self.channels.remove(&channel);
@@ -373,8 +379,11 @@ fn is_file_transfer(line: &str) -> bool {
     line == "scp" || line.starts_with("scp -")
 }
 
-const NO_FILES: &str = "no files are transferred here; NITRO's systemfile does it";
-const NO_TEXT: &str = "a command is text in UTF-8";
+const NO_FILES: &str =
+    "ERROR: Operation not permitted\n\tno files are transferred here; NITRO's systemfile does it\n";
+const NO_TEXT: &str = "ERROR: Invalid characters\n\ta command is text in UTF-8\n";
+const NO_ROOM: &str =
+    "ERROR: Resource temporarily unavailable\n\ttoo many prompts are open; try again later\n";
 /// RFC 4254, 5.2.
 const STDERR: u32 = 1;
 /// Open at one time on one connection.

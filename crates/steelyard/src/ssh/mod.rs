@@ -27,9 +27,9 @@ use russh::server::{Config, RunningSession, run_stream};
 use russh::{Disconnect, Preferred, SshId, cipher, compression, kex, mac};
 use rustix::thread::clear_ambient_capability_set;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::{JoinSet, spawn_local};
-use tokio::time::{interval, sleep, timeout};
+use tokio::time::{Instant, interval, sleep, sleep_until, timeout, timeout_at};
 
 use crate::fault::{Fault, reason};
 use crate::report::Report;
@@ -59,6 +59,8 @@ pub struct Site {
     data: PathBuf,
     desk: Desk,
     keys: UserKeys,
+    /// How many more prompts there may be.
+    prompts: Arc<Semaphore>,
     report: Report,
 }
 
@@ -88,17 +90,29 @@ impl Opened {
         self.listeners.iter().filter_map(address).map(line).collect()
     }
 
-    /// Serves them on a thread of their own; users are asked of that state, here.
+    /// Serves them on a thread of their own; users are asked of that state, here, and prompts ask by the owner's socket,
+    /// which may not be there.
     ///
     /// # Errors
-    /// The system grants no thread.
-    pub fn serve(self, state: &Rc<State>, report: &Report) -> Result<Serving, Fault> {
+    /// The system grants no thread, or there is no socket.
+    pub fn serve(self, state: &Rc<State>, report: &Report, has_socket: bool) -> Result<Serving, Fault> {
+        if !has_socket {
+            let why =
+                "prompts ask by nitro.sock in the data directory, which is not this program's".to_owned();
+            return Err(Fault::Ssh { what: "--ssh".to_owned(), why });
+        }
         let (desk, questions): (Desk, Questions) = Desk::new();
         spawn_local(desk::answer(questions, Rc::clone(state)));
         let (stop, stopped) = watch::channel(false);
         let Opened { listeners, key, data } = self;
         let keys = UserKeys::new(&data, report.clone());
-        let site = Arc::new(Site { data, desk, keys, report: report.clone() });
+        let site = Arc::new(Site {
+            data,
+            desk,
+            keys,
+            prompts: Arc::new(Semaphore::new(PROMPTS)),
+            report: report.clone(),
+        });
         let fault = |error| Fault::System { what: "start a thread", error };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(fault)?;
         let thread = std::thread::Builder::new().name("ssh".to_owned()).spawn(move || {
@@ -242,16 +256,19 @@ impl Connection {
             farewell: heard,
         };
         let client = Client::new(Arc::clone(&site), source, &shared);
+        let deadline = Instant::now() + GRACE;
         let begun = tokio::select! {
-            begun = timeout(GRACE, run_stream(config, Flowing::new(stream, flow.clone()), client)) => begun,
+            begun = timeout_at(deadline, run_stream(config, Flowing::new(stream, flow.clone()), client)) => begun,
             () = shared.place.lost() => return,
         };
         let Ok(Ok(mut running)) = begun else { return };
-        if watch_over(&mut running, &shared, &site, (farewell, stopped)).await == Left::Open {
+        if watch_over(&mut running, &shared, &site, Ends { deadline, farewell, stopped }).await == Left::Open
+        {
             // From here on reading and writing fail, and the connection ends with its children.
             let _ = cut.shutdown(Shutdown::Both);
             flow.end();
-            let _ = timeout(FAREWELL_TIME, running).await;
+            // A password may be being checked: whoever comes in by that now leaves at once.
+            let _ = timeout(GRACE, running).await;
         }
         if let Some(entered) = shared.entered.get() {
             site.desk.leave(entered.clone(), source).await;
@@ -274,17 +291,21 @@ enum Left {
     Closed,
 }
 
+/// What a connection may end by.
+struct Ends {
+    /// Without a login.
+    deadline: Instant,
+    /// Where the last words are said.
+    farewell: watch::Sender<Option<&'static str>>,
+    /// The whole of it.
+    stopped: watch::Receiver<bool>,
+}
+
 /// Until the connection has ended or has to end.
-async fn watch_over(
-    running: &mut RunningSession<Client>,
-    shared: &Shared,
-    site: &Site,
-    (farewell, mut stopped): (watch::Sender<Option<&'static str>>, watch::Receiver<bool>),
-) -> Left {
+async fn watch_over(running: &mut RunningSession<Client>, shared: &Shared, site: &Site, ends: Ends) -> Left {
+    let Ends { deadline, farewell, mut stopped } = ends;
     let handle = running.handle();
     let mut ticks = interval(TICK);
-    let grace = sleep(GRACE);
-    tokio::pin!(grace);
     let words = loop {
         tokio::select! {
             ended = &mut *running => {
@@ -295,7 +316,7 @@ async fn watch_over(
                 return Left::Closed;
             }
             () = shared.place.lost(), if shared.entered.get().is_none() => return Left::Open,
-            () = &mut grace, if shared.entered.get().is_none() => return Left::Open,
+            () = sleep_until(deadline), if shared.entered.get().is_none() => return Left::Open,
             () = until(&mut stopped) => break STOPS,
             _ = ticks.tick() => {
                 if let Some(entered) = shared.entered.get() && !site.desk.is_live(entered).await {
@@ -337,6 +358,8 @@ const STOPS: &str = "The program stops; the session has ended";
 const GRACE: Duration = Duration::from_secs(60);
 /// Passwords and keys that may be tried on one connection.
 const ATTEMPTS: usize = 6;
+/// Of all connections, at one time.
+const PROMPTS: usize = 96;
 /// Bytes that a client may send before they are taken.
 const WINDOW: u32 = 256 << 10;
 /// A client that does not answer is asked so often.

@@ -249,7 +249,7 @@ fn a_user_at_the_prompt_is_that_user_and_not_the_owner() {
     assert_eq!(run("reader", "show ns runningConfig | grep -c").0, Some(1));
     assert_eq!(run("reader", "show server").0, Some(0));
     for user in ["reader", "writer"] {
-        for line in ["source", "batch -f"] {
+        for line in ["source", "batch -f", "check"] {
             assert_eq!(run(user, &format!("{line} {file}")).2, not_permitted, "{user} {line}");
         }
         let out = place.folder("written") + "/out";
