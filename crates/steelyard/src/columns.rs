@@ -19,6 +19,34 @@ pub fn align(rows: &[Vec<String>], out: &mut String) {
     }
 }
 
+/// The same within so many columns, as far as that is possible by names: those in the columns that say so are shortened.
+pub fn align_within(room: Option<usize>, mut rows: Vec<Vec<String>>, is_name: &[bool], out: &mut String) {
+    let widest = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|cell| cell.chars().count()).max();
+    let width: usize = (0..is_name.len()).map(|c| widest(c).unwrap_or(0) + 2).sum();
+    if room.is_some_and(|room| width.saturating_sub(2) > room) {
+        for row in &mut rows {
+            for (cell, _) in row.iter_mut().zip(is_name).filter(|(_, is_name)| **is_name) {
+                *cell = shortened(cell, SHORT_NAME);
+            }
+        }
+    }
+    align(&rows, out);
+}
+
+/// The first four characters and the last five of a text that is longer than the room for it.
+pub fn shortened(text: &str, room: usize) -> String {
+    let length = text.chars().count();
+    if length <= room {
+        return text.to_owned();
+    }
+    let first: String = text.chars().take(4).collect();
+    let last: String = text.chars().skip(length - 5).collect();
+    format!("{first}...{last}")
+}
+
+/// Characters of a shortened name.
+pub const SHORT_NAME: usize = 12;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,5 +58,19 @@ mod tests {
         let mut out = String::new();
         align(&rows, &mut out);
         assert_eq!(out, "a    bbb\näöü  c\n");
+    }
+
+    #[test]
+    fn names_are_shortened_where_there_is_no_room() {
+        let of = |room| {
+            let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+            let rows = vec![row(["1)", "front_end_3_svc", "10.0.0.1"]), row(["2)", "web", "10.0.0.2"])];
+            let mut out = String::new();
+            align_within(room, rows, &[false, true, false], &mut out);
+            out
+        };
+        let whole = "1)  front_end_3_svc  10.0.0.1\n2)  web              10.0.0.2\n";
+        assert_eq!((of(None).as_str(), of(Some(29)).as_str()), (whole, whole));
+        assert_eq!(of(Some(28)), "1)  fron...3_svc  10.0.0.1\n2)  web           10.0.0.2\n");
     }
 }

@@ -217,6 +217,8 @@ mod shown;
 mod shown_at_the_prompt;
 #[path = "e2e/shown_fields.rs"]
 mod shown_fields;
+#[path = "e2e/shown_several.rs"]
+mod shown_several;
 #[cfg(feature = "ssh")]
 #[path = "e2e/ssh.rs"]
 mod ssh;
@@ -306,6 +308,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(terminal_keys::trials());
     trials.extend(shown_at_the_prompt::trials());
     trials.extend(terminal_session::trials());
+    trials.extend(shown_several::trials());
     trials.extend(failing::trials());
     trials.extend(accounting::trials());
     trials.extend(limits::trials());

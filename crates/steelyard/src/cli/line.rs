@@ -110,7 +110,7 @@ pub fn carry_out(line: &str, door: &Door, mode: &Mode, screen: Screen) -> Result
     if let Some(plain) = json::asked(command).filter(|plain| is_looking(plain)) {
         let print = if screen.is_terminal || !filter.is_empty() { Print::Lines } else { Print::Line };
         let asked = match read(&plain) {
-            Ok(Some(typed)) => look(&typed, door, Some(print)),
+            Ok(Some(typed)) => look(&typed, door, Look::As(print)),
             _ => Ok(None),
         };
         let asked = match asked {
@@ -127,7 +127,9 @@ pub fn carry_out(line: &str, door: &Door, mode: &Mode, screen: Screen) -> Result
     // What is configured only the program knows; it says what is wrong with a line that means nothing without.
     let read = read(command);
     if let Ok(Some(typed)) = &read {
-        match look(typed, door, None)? {
+        // What is searched is whole.
+        let room = Some(screen.columns).filter(|_| screen.is_terminal && filter.is_empty());
+        match look(typed, door, Look::LaidOut { room })? {
             Some(Looked::Pages(pages)) => return Ok(Asked::Count(pages, filter)),
             Some(Looked::Answer(answer)) => return Ok(Asked::Answer(filter.led(answer))),
             None => {}
@@ -171,8 +173,17 @@ enum Looked {
     Pages(Pages),
 }
 
+/// How it is to be told.
+#[derive(Clone, Copy)]
+enum Look {
+    /// As JSON.
+    As(Print),
+    /// As the appliance lays it out, within so many columns.
+    LaidOut { room: Option<usize> },
+}
+
 /// Looks, if that is what it asks for: as the appliance lays it out, or as JSON.
-fn look(typed: &Typed, door: &Door, print: Option<Print>) -> Result<Option<Looked>, Said> {
+fn look(typed: &Typed, door: &Door, how: Look) -> Result<Option<Looked>, Said> {
     let pages = match typed.meaning() {
         Meaning::Command(parsed) if parsed.verb() == Verb::Stat => match parsed.commands() {
             [command] => Pages::of_command(command),
@@ -187,12 +198,13 @@ fn look(typed: &Typed, door: &Door, print: Option<Print>) -> Result<Option<Looke
                 Meaning::Action(action @ Action { verb: "show", .. }) => show::find_beside(action, door)?,
                 _ => return Ok(None),
             };
-            return Ok(Some(Looked::Answer(match print {
-                Some(print) => json::answer(found.rows(), print),
-                None => found.laid_out().into(),
+            return Ok(Some(Looked::Answer(match how {
+                Look::As(print) => json::answer(found.rows(), print),
+                Look::LaidOut { room } => found.within(room).laid_out().into(),
             })));
         }
     };
+    let print = if let Look::As(print) = how { Some(print) } else { None };
     Ok(Some(Looked::Pages(pages?.printed(print))))
 }
 

@@ -9,7 +9,7 @@ use steelyard_core::command::{Described, Object, Verb, described, taken};
 use steelyard_core::config::attribute::{Kind, Place};
 
 use super::{plain, text, told};
-use crate::cli::show::{Fields, Item};
+use crate::cli::show::{Fields, Found, Item};
 use crate::columns;
 use crate::nitro;
 
@@ -69,7 +69,7 @@ pub fn fields(item: &Item) -> String {
 }
 
 /// A line for each: what it is called, and what of address, type and state it has.
-pub fn brief(resource: &str, items: &[Item]) -> String {
+pub fn brief(resource: &str, found: &Found) -> String {
     let key = nitro::key_of(resource).unwrap_or_default();
     let row = |item: &Item| {
         let field = |names: &[&str]| {
@@ -86,7 +86,8 @@ pub fn brief(resource: &str, items: &[Item]) -> String {
         ]
     };
     let mut out = String::new();
-    columns::align(&items.iter().map(row).collect::<Vec<_>>(), &mut out);
+    let rows = found.items.iter().map(row).collect();
+    columns::align_within(found.room, rows, &[false, true, false, false, false, false], &mut out);
     out
 }
 

@@ -64,8 +64,10 @@ fn table(found: &Found, columns: &[(&str, &str)]) -> String {
         let cells = columns.iter().map(|(_, field)| text(&item.of, field));
         rows.push([format!("{})", item.nth)].into_iter().chain(cells).collect());
     }
+    let is_name: Vec<bool> =
+        [false].into_iter().chain(columns.iter().map(|(_, field)| field.ends_with("name"))).collect();
     let mut out = String::new();
-    columns::align(&rows, &mut out);
+    columns::align_within(found.room, rows, &is_name, &mut out);
     out
 }
 

@@ -34,6 +34,10 @@ pub struct Found {
     beside: Vec<(&'static str, Vec<Fields>)>,
     /// A line for each is enough.
     in_brief: bool,
+    /// Names stand as they are, whatever room there is.
+    in_full: bool,
+    /// Columns that a table may have; no end where nobody looks.
+    pub room: Option<usize>,
 }
 
 /// An object, and what is bound to it.
@@ -68,10 +72,15 @@ pub fn find_beside(action: &Action, door: &Door) -> Result<Found, Said> {
 }
 
 impl Found {
+    /// To be laid out within so many columns.
+    pub fn within(self, room: Option<usize>) -> Found {
+        Found { room: room.filter(|_| !self.in_full), ..self }
+    }
+
     /// As the appliance lays it out.
     pub fn laid_out(&self) -> String {
         match self.shown.layout {
-            _ if self.in_brief => layout::general::brief(self.shown.resource, &self.items),
+            _ if self.in_brief => layout::general::brief(self.shown.resource, self),
             Layout::Each(lay) => self.items.iter().map(lay).collect(),
             Layout::General(object) => {
                 self.items.iter().map(|item| layout::general::text_of(object, item)).collect()
@@ -156,7 +165,8 @@ fn found(shown: &'static Shown, wanted: Wanted, door: &Door) -> Result<Found, Sa
     let items = rows.into_iter().enumerate().map(item).collect();
     let beside = shown.beside.iter().map(|name| Ok((*name, objects(door, name, None, "")?)));
     let beside = beside.collect::<Result<_, Said>>()?;
-    Ok(Found { shown, items, beside, in_brief: wanted.in_brief })
+    let Wanted { in_brief, in_full, .. } = wanted;
+    Ok(Found { shown, items, beside, in_brief, in_full, room: None })
 }
 
 /// What is bound to the one of that name, or to each of all, by its name in lower case.

@@ -19,6 +19,8 @@ pub struct Wanted {
     pub members: bool,
     /// A line for each is enough.
     pub in_brief: bool,
+    /// Names stand as they are, whatever room there is.
+    pub in_full: bool,
 }
 
 /// Objects.
@@ -46,7 +48,13 @@ impl Wanted {
     /// What a command means, or all those that its ranges stand for.
     pub fn of(commands: &[Command], shown: &Shown) -> Result<Wanted, Said> {
         let names: Vec<String> = commands.iter().filter_map(name).collect();
-        let mut wanted = Wanted { which: which(names)?, fits: Vec::new(), members: false, in_brief: false };
+        let mut wanted = Wanted {
+            which: which(names)?,
+            fits: Vec::new(),
+            members: false,
+            in_brief: false,
+            in_full: false,
+        };
         for (row, value) in commands.iter().take(1).flat_map(Command::arguments) {
             match (row.place, row.nitro) {
                 (Place::Key, _) => {}
@@ -60,8 +68,7 @@ impl Wanted {
                     }
                 }
                 (_, "summary") => wanted.in_brief = true,
-                // Nothing is cut here.
-                (_, "fullvalues") => {}
+                (_, "fullvalues") => wanted.in_full = true,
                 (_, nitro) => wanted.fits.push((nitro, layout::told(&row.kind, value))),
             }
         }
@@ -70,7 +77,8 @@ impl Wanted {
 
     /// What the words behind another object mean: a name, where it has one.
     pub fn of_action(action: &Action, shown: &Shown) -> Result<Wanted, Said> {
-        let mut wanted = Wanted { which: Which::All, fits: Vec::new(), members: false, in_brief: false };
+        let mut wanted =
+            Wanted { which: Which::All, fits: Vec::new(), members: false, in_brief: false, in_full: false };
         let mut words = action.arguments.iter();
         while let Some(word) = words.next() {
             let unknown = || Refusal::UnknownArgument { word: word.text.clone(), nearest: None };
@@ -87,6 +95,10 @@ impl Wanted {
                     && full.get(..given.len()).is_some_and(|start| start.eq_ignore_ascii_case(given))
             };
             let option = shown.options.iter().find(|(cli, _)| begins(cli));
+            if option.is_none() && begins("fullValues") {
+                wanted.in_full = true;
+                continue;
+            }
             let (cli, query) = option.ok_or_else(unknown)?;
             if *query == NOT_CARRIED {
                 return Err(Said::error(format!("Operation not supported here [-{cli}]")));

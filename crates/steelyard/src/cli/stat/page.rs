@@ -6,6 +6,7 @@
 
 use crate::cli::layout::{harmless, text};
 use crate::cli::show::Fields;
+use crate::columns;
 
 /// How much of each value is shown, and in how many columns.
 #[derive(Clone, Copy)]
@@ -229,19 +230,13 @@ fn abbreviated(number: u64, room: usize) -> String {
     number.to_string()
 }
 
-/// The first four characters and the last five of a text that is longer.
+/// A name that is too long is shortened, unless it is to be shown as it is.
 fn shortened(text: &str, room: usize, manner: Manner) -> String {
-    let length = text.chars().count();
-    if manner.full_values || length <= room {
-        return text.to_owned();
-    }
-    let first: String = text.chars().take(4).collect();
-    let last: String = text.chars().skip(length - 5).collect();
-    format!("{first}...{last}")
+    if manner.full_values { text.to_owned() } else { columns::shortened(text, room) }
 }
 
 /// Characters of a name.
-const NAME: usize = 12;
+const NAME: usize = columns::SHORT_NAME;
 /// Characters of a counter's label; longer ones are cut.
 const LABEL: usize = 32;
 const RATE: usize = 20;
