@@ -266,6 +266,21 @@ fn many_names_are_counted_and_some_listed() {
         "-weight -order -policyName -priority -gotoPriorityExpression -type -invoke -analyticsProfile";
     assert_eq!(found.more, 19_500 + options.split(' ').count());
     assert_eq!(found.common, "");
+    // Policies are asked about some of them; the rest is counted for whoever was told all of those.
+    let asked = std::cell::Cell::new(0);
+    let judge = |denied: &'static str| {
+        let asked = &asked;
+        move |command: &str| {
+            asked.set(asked.get() + 1);
+            !command.ends_with(denied)
+        }
+    };
+    let line = "rm service ";
+    for (denied, more) in [(" svc0", 19_500), (" svc100", 4_499)] {
+        asked.set(0);
+        let found = complete(line, line.len(), &config, &judge(denied)).unwrap();
+        assert_eq!((found.candidates.len(), found.more, asked.get()), (500, more, 5_000), "{denied}");
+    }
     let line = "rm service s";
     assert_eq!(complete(line, line.len(), &config, &|_| true).unwrap().common, "svc");
     let line = "bind lb vserver v svc1999";

@@ -76,6 +76,8 @@ pub fn complete(
     let mut search = Search {
         config,
         may,
+        judged: 0,
+        is_denied: false,
         is_open: begun.is_empty() && !quoted,
         begun,
         quoted,
@@ -122,6 +124,10 @@ impl Completion {
 struct Search<'a> {
     config: &'a Config,
     may: &'a dyn Fn(&str) -> bool,
+    /// How many names were judged by that.
+    judged: usize,
+    /// May one of them not be told?
+    is_denied: bool,
     /// What is there of the word, without its quotes.
     begun: String,
     quoted: bool,
@@ -232,8 +238,20 @@ impl Search<'_> {
     /// Offers a name, if it may be told.
     fn name(&mut self, object: Object, name: &str, need: Need) {
         // What cannot be typed can be completed neither, and must not reach a terminal.
-        let can_be_typed = !name.chars().any(char::is_control);
-        if !can_be_typed || !(self.may)(&format!("show {} {name}", object.text())) {
+        if name.chars().any(char::is_control) {
+            return;
+        }
+        if self.judged >= MOST_JUDGED {
+            // Whoever was told every one of so many is told how many there are.
+            if !self.is_denied {
+                shorten(&mut self.found.common, name);
+                self.found.more += 1;
+            }
+            return;
+        }
+        self.judged += 1;
+        if !(self.may)(&format!("show {} {name}", object.text())) {
+            self.is_denied = true;
             return;
         }
         let mut word = String::new();
@@ -259,12 +277,7 @@ impl Search<'_> {
         let found = &mut self.found;
         match found.candidates.is_empty() {
             true => found.common = candidate.word.to_string(),
-            false => {
-                let same =
-                    found.common.chars().zip(candidate.word.chars()).take_while(|(one, other)| one == other);
-                let length = same.map(|(one, _)| one.len_utf8()).sum();
-                found.common.truncate(length);
-            }
+            false => shorten(&mut found.common, &candidate.word),
         }
         match found.candidates.len() < MOST {
             true if found.candidates.iter().any(|known| known.word == candidate.word) => {}
@@ -272,6 +285,13 @@ impl Search<'_> {
             false => found.more += 1,
         }
     }
+}
+
+/// Leaves of a text what another begins with, too.
+fn shorten(common: &mut String, other: &str) {
+    let same = common.chars().zip(other.chars()).take_while(|(one, other)| one == other);
+    let length = same.map(|(one, _)| one.len_utf8()).sum();
+    common.truncate(length);
 }
 
 /// Must a word be there?
@@ -283,3 +303,5 @@ enum Need {
 
 /// Most candidates of a word; more are only counted.
 const MOST: usize = 500;
+/// Most names of which policies are asked for one word: a policy may be costly.
+const MOST_JUDGED: usize = 5_000;
