@@ -70,6 +70,15 @@ fn words_are_offered_in_their_places() {
         ("show lb vserver | grep -i ", &["-v", "-A"]),
         ("show lb vserver | grep -i x ", &["|"]),
         ("help add lb vs", &["vserver"]),
+        ("set cli ", &["mode", "prompt"]),
+        ("set cli m", &["mode"]),
+        ("sh cli mode -", &[]),
+        ("set cli mode -p", &["-page"]),
+        ("set cli mode -page ", &["ON", "OFF"]),
+        ("set cli mode -page ON -disabledFeatureAction D", &["DENY"]),
+        ("unset cli mode -page -t", &["-total", "-timeout"]),
+        ("clear cli ", &["prompt"]),
+        ("set cli", &["cli"]),
         ("stat ssl -d", &["-detail"]),
         ("show server --j", &["--json"]),
         ("sh server --json w", &["web1", "web2"]),
@@ -323,6 +332,10 @@ const SAMPLES: [&str; 7] = ["x1", "10.9.9.9", "80", "1", "200", "UTC", "01:00"];
 /// Is a line wrong only because it is not at its end? The prompt takes one word off it before it is read.
 fn may_go_on(line: &str, config: &Config) -> bool {
     let line = &line.replace(" --json", "");
+    // Commands about the session itself only the prompt reads.
+    if line.split(' ').nth(1) == Some("cli") {
+        return true;
+    }
     Typed::read(line, config).map_or_else(|wrong| is_at_the_end(line, &wrong), |_| true)
 }
 

@@ -103,6 +103,8 @@ fn help_is_about_whatever_is_named() {
         ("ad lb vs", "where:"),
         ("clear", "Usage: clear lb persistentSessions [<vServer>]"),
         ("clear ns", "Usage: clear ns config"),
+        ("set cli mode", "Usage: set cli mode [-page <page>]"),
+        ("set", "set cli prompt <promptString>"),
         ("check", "Usage: check <file> (Steelyard)"),
         ("appfw", "appfw: Kept"),
         ("add responder", "add responder: Kept"),

@@ -5,14 +5,14 @@
 
 use std::fmt::Write as _;
 
-use super::abbreviation::{Match, find};
+use super::abbreviation::{Match, begins, find};
 use super::about::{self, About};
 use super::catalogue::{Head, head, next, title};
 use super::counted::counted_of;
 use super::help::{BEYOND, synopsis_of_once, usage_of_counted, usage_of_once};
 use super::lex::Word;
 use super::manual::{Page, page_of, page_of_counted, page_of_once};
-use super::once::{Once, once};
+use super::once::{CLI, Once, once};
 use super::refusal::Refusal;
 use super::{OF_THE_APPLIANCE, Object, Verb, usage};
 
@@ -43,7 +43,7 @@ pub fn help(words: &[Word]) -> Result<String, Refusal> {
         return Ok(once.into_iter().map(usage_of_once).collect::<Vec<_>>().join("\n"));
     }
     if let Match::One(verb) = find(&named, Verb::ALL.iter().map(|verb| verb.text())) {
-        return Ok(brief(|of, _| of.text() == verb, |_| false));
+        return Ok(brief(|of, _| of.text() == verb, |once| once.verb == verb));
     }
     match head(words, 1) {
         Ok(Head::Command { verb, object, .. }) => usage(verb, object).ok_or_else(|| unknown(named)),
@@ -81,6 +81,15 @@ fn unknown(word: String) -> Refusal {
 
 /// The commands that configure nothing of the verb that these words begin with.
 fn once_of(words: &[Word]) -> Vec<&'static Once> {
+    if let [verb, group, rest @ ..] = words
+        && group.text.eq_ignore_ascii_case(CLI)
+    {
+        let object = named(rest);
+        let is_meant = |once: &&Once| {
+            begins(once.verb, &verb.text) && once.of_cli().is_some_and(|known| begins(known, &object))
+        };
+        return once().filter(is_meant).collect();
+    }
     let Some(title) = title(words).filter(|title| title.group.is_empty() && title.object.is_empty()) else {
         return Vec::new();
     };

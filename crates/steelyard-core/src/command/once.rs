@@ -51,9 +51,14 @@ impl Once {
     pub fn name(&self) -> String {
         format!("{} {}", self.verb, self.object).trim_end().to_owned()
     }
+
+    /// Its object, if it is about the session itself: the words behind `cli`.
+    pub(super) fn of_cli(&self) -> Option<&'static str> {
+        self.object.strip_prefix(CLI)?.strip_prefix(' ')
+    }
 }
 
-/// Every one, in the order of the alphabet.
+/// Every one: those of the session itself, then in the order of the alphabet.
 pub fn once() -> impl Iterator<Item = &'static Once> {
     ALL.iter()
 }
@@ -87,7 +92,51 @@ const fn optional(name: &'static str, what: What, help: &'static str) -> Part {
     Part { name, what, required: false, help }
 }
 
+/// The group of commands about the session itself; it is written in full.
+pub(super) const CLI: &str = "cli";
+const ON_OFF: What = What::Words(&["ON", "OFF"]);
+
+/// How a session behaves (`spec/cli.md` 1).
+const MODES: &[Part] = &[
+    optional("-page", ON_OFF, "ON: long answers stop at each page of a terminal."),
+    optional("-total", ON_OFF, "Stays OFF here."),
+    optional("-color", ON_OFF, "ON: errors, warnings and states have colours on a terminal."),
+    optional(
+        "-disabledFeatureAction",
+        What::Words(&["NONE", "ALLOW", "DENY"]),
+        "Whether a command whose feature is off is carried out, with a warning, or refused.",
+    ),
+    optional("-timeout", What::Text, "Seconds without a key after which the prompt ends; 0 never."),
+    optional("-regex", ON_OFF, "Stays OFF here."),
+];
+
+/// The same, named without their values.
+const MODE_NAMES: &[Part] = &[
+    optional("-page", What::Nothing, "Back to OFF."),
+    optional("-total", What::Nothing, "Back to OFF."),
+    optional("-color", What::Nothing, "Back to OFF."),
+    optional("-disabledFeatureAction", What::Nothing, "Back to ALLOW."),
+    optional("-timeout", What::Nothing, "Back to 900."),
+    optional("-regex", What::Nothing, "Back to OFF."),
+];
+
 const ALL: &[Once] = &[
+    of("set", "cli mode", MODES, "Changes how this session behaves."),
+    of(
+        "set",
+        "cli prompt",
+        &[required(
+            "promptString",
+            What::Text,
+            "What stands before each line: %u user, %h host, %t and %T time, %d date, %! number.",
+        )],
+        "Changes what stands before each line.",
+    ),
+    of("unset", "cli mode", MODE_NAMES, "Puts back how this session behaves."),
+    of("show", "cli mode", &[], "Shows how this session behaves."),
+    of("show", "cli prompt", &[], "Shows what stands before each line."),
+    of("show", "cli attribute", &[], "Shows how values may be put in quotes."),
+    of("clear", "cli prompt", &[], "Puts back what stands before each line."),
     of(
         "alias",
         "",

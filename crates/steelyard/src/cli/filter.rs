@@ -57,7 +57,7 @@ impl Filter {
 
     /// An answer led through it.
     pub fn led(&self, answer: Answer) -> Answer {
-        Answer { text: self.of(&answer.text), pages: self.pages, ..answer }
+        Answer { text: self.of(&answer.text), pages: self.pages || answer.pages, ..answer }
     }
 
     /// The lines that are left.

@@ -150,7 +150,7 @@ pub fn carry_out(line: &str, door: &Door, mode: &Mode, screen: Screen) -> Result
                 if action.verb == "check" && door.session().is_some() {
                     post(PERMISSION, command, door, mode)?;
                 }
-                told::text(action, door)?.into()
+                Answer { pages: action.verb == "man", ..told::text(action, door)?.into() }
             }
             _ => ask(command, door, mode)?,
         },

@@ -2,6 +2,7 @@
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
+use steelyard_core::command::{What, once};
 
 use crate::place::Place;
 use crate::program::{PASSWORD, Program, run_with_input};
@@ -16,6 +17,7 @@ pub fn trials() -> Vec<Trial> {
         tab_lists_what_may_stand_there,
         a_question_mark_lists_what_may_stand_there_and_the_line_goes_on,
         nothing_is_offered_where_nothing_answers,
+        what_is_offered_about_the_session_is_carried_out,
     ]
 }
 
@@ -197,4 +199,38 @@ fn nothing_is_offered_where_nothing_answers() {
     terminal.types("sh\t?");
     terminal.waits_for_text("ERROR: The running program does not answer");
     terminal.waits_for(&["> sh"]);
+}
+
+/// Commands about the session are read by the prompt alone: each that is offered, with each option and each word of it.
+fn what_is_offered_about_the_session_is_carried_out() {
+    let place = Place::new();
+    let program = Program::launch(&place, CONFIG);
+    let mut lines = String::new();
+    for of in once().filter(|of| of.object.starts_with("cli ")) {
+        let name = of.name();
+        match (of.parts, of.verb) {
+            ([], _) => lines.push_str(&format!("{name}\n")),
+            ([part], _) if !part.name.starts_with('-') => lines.push_str(&format!("{name} x>\n")),
+            (parts, _) => {
+                for part in parts {
+                    match part.what {
+                        What::Words(words) => {
+                            // What stays off may be said to be off.
+                            let words =
+                                words.iter().filter(|word| **word != "ON" || !part.help.starts_with("Stays"));
+                            words.for_each(|word| lines.push_str(&format!("{name} {} {word}\n", part.name)));
+                        }
+                        What::Nothing => lines.push_str(&format!("{name} {}\n", part.name)),
+                        _ => lines.push_str(&format!("{name} {} 60\n", part.name)),
+                    }
+                }
+            }
+        }
+    }
+    let data = program.data().to_str().unwrap();
+    let output = run_with_input(&["cli", "--data", data], lines.as_bytes());
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{lines}{out}");
+    assert_eq!(out.matches(" Done\n").count(), lines.lines().count(), "{lines}{out}");
+    assert!(lines.lines().count() > 15, "{lines}");
 }

@@ -106,6 +106,12 @@ fn help_and_man_tell_what_there_is() {
     }
     let Some(terminal) = Terminal::start(&["cli", "--data", data]) else { return };
     terminal.waits_for(&["> "]);
+    // Page by page, whatever the mode.
+    terminal.types("man add lb vserver\r");
+    terminal.waits_for_text("SYNOPSIS");
+    terminal.types("q");
+    terminal.waits_for(&[" Done", "> "]);
+    assert!(!terminal.transcript().contains("SEE ALSO"), "{}", terminal.transcript());
     terminal.types("man expl\t | grep NAME\r");
     terminal.waits_for(&["> man explain  | grep NAME", "NAME", " Done", "> "]);
 }

@@ -19,7 +19,7 @@ use super::catalogue::{Head, head, next, stored, title};
 use super::counted::{counted_of, form_of};
 use super::form::form;
 use super::lex::Word;
-use super::once::{FILTERS, GREP, JSON};
+use super::once::{CLI, FILTERS, GREP, JSON};
 use super::parse::understand;
 use super::refusal::Refusal;
 use super::resolve::names_of;
@@ -109,7 +109,8 @@ pub fn is_inside_text(line: &str) -> bool {
 
 /// Is that a `show` or `stat` of something?
 fn looks(words: &[Word]) -> bool {
-    let verb = title(words).map_or("", |title| title.verb);
+    let of_session = words.get(1).is_some_and(|word| word.text.eq_ignore_ascii_case(CLI));
+    let verb = title(words).filter(|_| !of_session).map_or("", |title| title.verb);
     verb == Verb::Show.text() || verb == Verb::Stat.text()
 }
 
@@ -140,8 +141,14 @@ impl Search<'_> {
     /// What may follow these words.
     fn line(&mut self, words: &[Word]) -> Result<(), Refusal> {
         self.found.is_whole = self.is_open && !words.is_empty() && understand(words).is_ok();
+        if self.of_the_session(words) {
+            return Ok(());
+        }
         if let Some(next) = next::next(words, &self.begun)? {
             next.words.iter().for_each(|about| self.word(about.word, about.help, Need::Not));
+            if let [verb] = words {
+                self.session_after(verb);
+            }
             self.found.candidates.sort_by_cached_key(|candidate| candidate.word.to_ascii_lowercase());
             self.found.is_whole &= next.may_end;
             if next.may_end {

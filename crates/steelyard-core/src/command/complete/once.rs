@@ -4,7 +4,7 @@ use super::{Need, Search};
 use crate::command::abbreviation::begins;
 use crate::command::catalogue::{next, title};
 use crate::command::lex::Word;
-use crate::command::once::{Once, Part, What, once};
+use crate::command::once::{CLI, Once, Part, What, once};
 use crate::command::typed::object_of;
 use crate::command::{Object, about};
 
@@ -29,6 +29,32 @@ impl Search<'_> {
             None => self.object_of(&of_verb, &words[title.used..]),
         }
         true
+    }
+
+    /// Offers what follows in a command about the session itself; false if it is none.
+    pub(super) fn of_the_session(&mut self, words: &[Word]) -> bool {
+        let [verb, group, rest @ ..] = words else { return false };
+        if !group.text.eq_ignore_ascii_case(CLI) {
+            return false;
+        }
+        let of_verb = of_cli(verb);
+        self.found.is_whole = false;
+        match rest {
+            [] => of_verb.iter().for_each(|(object, once)| self.word(object, once.help, Need::Must)),
+            [object, arguments @ ..] => {
+                if let Some((_, once)) = of_verb.iter().find(|(known, _)| begins(known, &object.text)) {
+                    self.parts(once, arguments);
+                }
+            }
+        }
+        !of_verb.is_empty()
+    }
+
+    /// Offers the group of those commands behind their verbs.
+    pub(super) fn session_after(&mut self, verb: &Word) {
+        if !of_cli(verb).is_empty() {
+            self.word(CLI, about::group(CLI).help, Need::Not);
+        }
     }
 
     /// The words of what such a verb acts on.
@@ -108,4 +134,10 @@ impl Search<'_> {
         }
         self.found.candidates.sort_by_cached_key(|candidate| candidate.word.to_ascii_lowercase());
     }
+}
+
+/// The commands about the session itself that a verb begins, with their objects.
+fn of_cli(verb: &Word) -> Vec<(&'static str, &'static Once)> {
+    let is_meant = |once: &&Once| begins(once.verb, &verb.text) && !verb.text.is_empty();
+    once().filter(is_meant).filter_map(|once| Some((once.of_cli()?, once))).collect()
 }
