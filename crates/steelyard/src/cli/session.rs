@@ -11,7 +11,7 @@ use steelyard_core::command::{Action, Refusal};
 
 use super::alias::Aliases;
 use super::batch::{Input, Order, unusable};
-use super::colour::coloured;
+use super::colour::{self, coloured};
 use super::error;
 use super::filter::Filter;
 use super::history::History;
@@ -138,9 +138,9 @@ impl<'d> Session<'d> {
             Err(said) => return self.tell(said, out),
         };
         let text = answer.printed();
+        let text = if answer.is_json { text } else { self.in_colours(text) };
         match &mut self.terminal {
             Some(terminal) if self.depth == 0 => {
-                let text = if self.mode.color { coloured(&text) } else { text };
                 let pages = if self.mode.page || answer.pages { Pages::Each } else { Pages::Whole };
                 terminal.print(&text, pages, out);
             }
@@ -222,7 +222,8 @@ impl<'d> Session<'d> {
                 return Ok(Some(answer));
             }
             // A reader that has enough closes the pipe: nobody is left to count for.
-            if out.write_all(answer.text.as_bytes()).and_then(|()| out.flush()).is_err() {
+            let text = if answer.is_json { answer.text } else { self.in_colours(answer.text) };
+            if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
                 return Ok(None);
             }
             let is_over = match &mut self.terminal {
@@ -237,6 +238,12 @@ impl<'d> Session<'d> {
                 return Ok(Some(Answer::default()));
             }
         }
+    }
+
+    /// With its colours, where somebody sits at a terminal and wants them.
+    fn in_colours(&self, text: String) -> String {
+        let is_looked_at = self.terminal.is_some() && self.depth == 0;
+        if is_looked_at && self.mode.color && colour::is_allowed() { coloured(&text) } else { text }
     }
 
     /// How wide what is printed may be.
@@ -298,7 +305,7 @@ impl<'d> Session<'d> {
             other => return Err(other),
         };
         self.failed = true;
-        let text = if is_asked && self.mode.color { coloured(&text) } else { text };
+        let text = self.in_colours(text);
         drop(out.write_all(text.as_bytes()));
         Ok(())
     }

@@ -22,6 +22,7 @@ pub fn trials() -> Vec<Trial> {
         hits_decide_what_comes_first,
         another_page_comes_after_seven_seconds_with_figures_of_its_own,
         tables_are_as_wide_as_the_terminal_is_at_the_moment,
+        states_are_coloured_where_somebody_wants_it_on_a_terminal,
         counters_begin_anew_where_that_is_asked_for,
         what_cannot_be_counted_is_an_error_in_the_appliances_words,
         two_thousand_virtual_servers_are_one_table,
@@ -347,6 +348,27 @@ fn tables_are_as_wide_as_the_terminal_is_at_the_moment() {
         " Done",
         "> ",
     ]);
+}
+
+fn states_are_coloured_where_somebody_wants_it_on_a_terminal() {
+    let place = Place::new();
+    let (_program, data, _services) = launched(&place);
+    let off = "twelve_chars";
+    let typed = "set cli mode -color ON\rstat lb vserver | grep twelve\rshow lb vserver off | grep State:\r";
+    let ends = |terminal: &Terminal| terminal.waits_for_text("OUT OF SERVICE");
+    let Some(terminal) = Terminal::start(&["cli", "--data", &data]) else { return };
+    terminal.types(typed);
+    ends(&terminal);
+    let seen = terminal.transcript();
+    assert!(seen.contains(off) && seen.contains("         \x1b[31mDOWN\x1b[0m "), "{seen:?}");
+    assert!(seen.contains("\tState: \x1b[33mOUT OF SERVICE"), "{seen:?}");
+    for variable in [("NO_COLOR", "1"), ("TERM", "dumb")] {
+        let Some(terminal) = Terminal::start_with(&["cli", "--data", &data], &[variable]) else { return };
+        terminal.types(typed);
+        ends(&terminal);
+        let seen = terminal.transcript();
+        assert!(seen.contains("     DOWN ") && !seen.contains("\x1b[3"), "{variable:?}: {seen:?}");
+    }
 }
 
 fn counters_begin_anew_where_that_is_asked_for() {
