@@ -71,6 +71,7 @@ impl Terminal {
     }
 
     /// Any program of the tests, with its own environment.
+    #[cfg(feature = "ssh")]
     pub fn of(program: &Command) -> Option<Terminal> {
         let mut command = installed::program("setsid")?;
         command.arg("--ctty").arg(program.get_program()).args(program.get_args()).env("TERM", "xterm");
