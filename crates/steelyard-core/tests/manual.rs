@@ -34,6 +34,11 @@ fn a_page_has_what_is_known_of_an_argument() {
         ("add lb vserver", "-pq", &["Kept, shown and saved"]),
         ("bind service", "-monitorName", &["Not with policyName."]),
         ("bind lb vserver", "-priority", &["Needs policyName."]),
+        (
+            "show lb vserver",
+            "--json",
+            &["NITRO's rows as JSON, errors included. An addition of Steelyard: no appliance has it."],
+        ),
         ("clear ns config", "level", &["One of basic, extended, full.", "Required."]),
     ] {
         let told = told(command, argument);
@@ -103,6 +108,9 @@ fn help_is_about_whatever_is_named() {
         ("ad lb vs", "where:"),
         ("clear", "Usage: clear lb persistentSessions [<vServer>]"),
         ("clear ns", "Usage: clear ns config"),
+        ("show server", "  --json: NITRO's rows as JSON, errors included. (Steelyard)"),
+        ("stat ns", "  --json: "),
+        ("", "  show ... --json "),
         ("set cli mode", "Usage: set cli mode [-page <page>]"),
         ("set", "set cli prompt <promptString>"),
         ("check", "Usage: check <file> (Steelyard)"),

@@ -216,5 +216,6 @@ Try:
   help GROUP     the commands of a verb, an object or a group in brief: help lb
   help -all      every command in brief
   man COMMAND    everything about a command: man set lb monitor
+  show ... --json   and stat ...: as JSON, for programs (Steelyard)
   ?              at any place of a line: what may stand there; Tab completes it
 ";

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use super::counted::{OF_THE_APPLIANCE, form_of};
 use super::form::{Form, form};
-use super::once::{Once, Part, What};
+use super::once::{JSON, Once, Part, What};
 use super::{Object, Verb};
 use crate::config::attribute::{Kind, Row, Words};
 
@@ -31,7 +31,7 @@ fn described(verb: Verb, object: &str, form: &Form) -> String {
         let _ = writeln!(text, "  {}: {}", row.cli, row.help);
     }
     if matches!(verb, Verb::Show | Verb::Stat) {
-        text.push_str(JSON);
+        let _ = writeln!(text, "  {}: {}{BEYOND}", JSON.0, JSON.1);
     }
     text
 }
@@ -192,8 +192,5 @@ fn is_short(words: Words) -> bool {
 
 /// Behind what no appliance has.
 pub(super) const BEYOND: &str = " (Steelyard)";
-/// What every command takes that looks at something, and no appliance knows.
-const JSON: &str =
-    "  --json: NITRO's rows as JSON, errors included. Steelyard's own; an appliance has no such option.\n";
 /// Most words of a choice that stands in the synopsis itself.
 const SHORT: usize = 3;

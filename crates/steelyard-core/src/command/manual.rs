@@ -7,7 +7,7 @@ use super::counted::form_of;
 use super::described::{DEPENDENCIES, Described, described};
 use super::form::{Form, form};
 use super::help::{limits, synopsis, synopsis_of_once, value_of};
-use super::once::{Once, What, once};
+use super::once::{JSON, Once, What, once};
 use super::{OF_THE_APPLIANCE, Object, Verb, about, value};
 use crate::config::attribute::{Change, Effect, Kind, Row, Value};
 
@@ -60,7 +60,7 @@ pub(super) fn page_of(verb: Verb, object: Object) -> Option<Page> {
         purpose: format!("{} {}", about::of_verb(verb), about::object(object)),
         synopsis: synopsis(verb, object.text(), &form),
         description: object.is_stored().then(|| STORED.to_owned()).into_iter().collect(),
-        arguments: form.rows().map(entry).collect(),
+        arguments: form.rows().map(entry).chain(json(verb)).collect(),
         see_also: others.map(|other| format!("{} {}", other.text(), object.text())).collect(),
     })
 }
@@ -77,7 +77,7 @@ pub(super) fn page_of_counted(object: &str) -> Option<Page> {
         purpose: about::of_verb(Verb::Stat).to_owned(),
         synopsis: synopsis(Verb::Stat, object, &form),
         description: Vec::new(),
-        arguments: form.rows().map(entry).collect(),
+        arguments: form.rows().map(entry).chain(json(Verb::Stat)).collect(),
         see_also: Vec::new(),
     })
 }
@@ -102,6 +102,12 @@ pub(super) fn page_of_once(once: &Once) -> Page {
         arguments: once.parts.iter().map(entry).collect(),
         see_also: Vec::new(),
     }
+}
+
+/// What the prompt takes off the lines of these verbs.
+fn json(verb: Verb) -> Option<Entry> {
+    let is_looking = matches!(verb, Verb::Show | Verb::Stat);
+    is_looking.then(|| Entry { name: JSON.0.to_owned(), text: format!("{} {BEYOND}", JSON.1) })
 }
 
 /// An argument as it is written.

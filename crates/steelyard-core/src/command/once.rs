@@ -70,7 +70,7 @@ pub const FILTERS: [(&str, &str); 2] = [
 ];
 
 /// What makes JSON of what `show` and `stat` tell; the prompt takes it off the line, wherever it stands.
-pub const JSON: (&str, &str) = ("--json", "As JSON, for programs. (Steelyard)");
+pub const JSON: (&str, &str) = ("--json", "NITRO's rows as JSON, errors included.");
 
 /// What `grep` takes before its pattern.
 pub const GREP: [(&str, &str); 3] =
