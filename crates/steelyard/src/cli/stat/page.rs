@@ -244,3 +244,28 @@ const TOTAL: usize = 20;
 /// Of a level.
 const NO_RATE: &str = "--";
 const UNITS: [char; 6] = ['K', 'M', 'G', 'T', 'P', 'E'];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHORT: Manner = Manner { full_values: false, columns: 80 };
+    const FULL: Manner = Manner { full_values: true, columns: 80 };
+
+    #[test]
+    fn what_is_too_long_for_its_column_is_shortened_unless_told_otherwise() {
+        for (value, room, shortened) in [
+            ("12345678", 8, "12345678"),
+            ("123456789", 8, "123456K"),
+            ("18446744073709551615", 8, "18446P"),
+            ("12345678/s", 8, "12345K/s"),
+            ("--", 8, "--"),
+            ("twelve_chars", 12, "twelve_chars"),
+            ("thirteen_char", 12, "thir..._char"),
+            ("äöüäöüäöüäöüä", 12, "äöüä...üäöüä"),
+        ] {
+            assert_eq!(fitting(value, room, SHORT), shortened);
+            assert_eq!(fitting(value, room, FULL), value);
+        }
+    }
+}
