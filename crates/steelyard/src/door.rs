@@ -1,8 +1,10 @@
 //! Where the running program is asked by its own commands: its management port, or the owner's socket in its data
 //! directory.
 
+use std::cell::RefCell;
 use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, Limited};
@@ -11,8 +13,13 @@ use hyper::client::conn::http1;
 use hyper::header::{CONTENT_TYPE, COOKIE, HOST};
 use hyper::{Request, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
+use tokio_rustls::TlsConnector;
+use zeroize::Zeroizing;
 
 use crate::fault::{Fault, reason};
 use crate::nitro::host;
@@ -25,6 +32,10 @@ pub enum Door {
         url: String,
         /// Host and port of that.
         address: String,
+        /// What makes the handshakes where it is HTTPS.
+        secure: Option<Secure>,
+        /// Who logs in.
+        login: Option<Login>,
     },
     /// By the owner's socket.
     Socket {
@@ -35,18 +46,69 @@ pub enum Door {
     },
 }
 
+/// What makes handshakes, and the host that is meant.
+pub struct Secure {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+}
+
+/// Somebody who logs in, and the session that came of it.
+pub struct Login {
+    user: String,
+    password: Zeroizing<String>,
+    session: RefCell<Option<String>>,
+}
+
+impl Login {
+    /// Not logged in yet.
+    pub fn of(user: String, password: Zeroizing<String>) -> Login {
+        Login { user, password, session: RefCell::default() }
+    }
+}
+
 impl Door {
-    /// The URL; or the socket in the data directory; or, where neither is named, the socket in the default one if there is
-    /// one, and else the default port.
+    /// The socket in the data directory; or, where none is named, the socket in the default one if there is one, and else
+    /// the default port.
     ///
     /// # Errors
-    /// The URL cannot be asked.
-    pub fn of(nitro: Option<&str>, data: Option<&Path>) -> Result<Door, Fault> {
+    /// None, as things are.
+    pub fn of(data: Option<&Path>) -> Result<Door, Fault> {
         let socket = host::path(data.unwrap_or(Path::new(DATA)));
-        match nitro {
-            Some(url) => Door::port(url),
-            None if data.is_some() || socket.exists() => Ok(Door::at(socket)),
-            None => Door::port(NITRO),
+        match data {
+            None if !socket.exists() => Door::port(NITRO, None, None),
+            _ => Ok(Door::at(socket)),
+        }
+    }
+
+    /// Is it a URL of HTTPS?
+    pub fn is_secure(url: &str) -> bool {
+        url.get(..HTTPS.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(HTTPS))
+    }
+
+    /// A management port by its URL.
+    ///
+    /// # Errors
+    /// It cannot be asked.
+    pub fn port(url: &str, config: Option<Arc<ClientConfig>>, login: Option<Login>) -> Result<Door, Fault> {
+        let address = address(url)?;
+        let host = address.rsplit_once(':').map_or(&*address, |(host, _)| host);
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        let bad = |_| Fault::Url { url: url.to_owned(), why: "no certificate can be of that host" };
+        let secure = match config {
+            Some(config) => Some(Secure { config, name: ServerName::try_from(host).map_err(bad)? }),
+            None => None,
+        };
+        Ok(Door::Port { url: url.to_owned(), address, secure, login })
+    }
+
+    /// Logs in, if somebody is to.
+    ///
+    /// # Errors
+    /// Nothing answers there, or user and password are wrong.
+    pub fn enter(&self) -> Result<(), Fault> {
+        match self {
+            Door::Port { login: Some(login), .. } => self.log_in(login),
+            _ => Ok(()),
         }
     }
 
@@ -87,16 +149,66 @@ impl Door {
         if status == StatusCode::UNAUTHORIZED { judge(status, body, self.to_string()) } else { Ok(body) }
     }
 
+    /// A session that has ended is not the end: somebody logs in once more.
     fn ask(&self, path: &str, json: Option<String>) -> Result<(StatusCode, String), Fault> {
+        let Door::Port { login: Some(login), .. } = self else {
+            return self.ask_in(self.session(), path, json);
+        };
+        if login.session.borrow().is_none() {
+            self.log_in(login)?;
+        }
+        let ask = |json| self.ask_in(login.session.borrow().as_deref(), path, json);
+        let answer = ask(json.clone())?;
+        if answer.0 != StatusCode::UNAUTHORIZED {
+            return Ok(answer);
+        }
+        self.log_in(login)?;
+        ask(json)
+    }
+
+    fn ask_in(
+        &self,
+        session: Option<&str>,
+        path: &str,
+        json: Option<String>,
+    ) -> Result<(StatusCode, String), Fault> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| Fault::System { what: "start", error })?;
-        runtime.block_on(ask(self, path, json))
+        runtime.block_on(ask(self, session, path, json))
     }
 
-    fn port(url: &str) -> Result<Door, Fault> {
-        Ok(Door::Port { url: url.to_owned(), address: address(url)? })
+    fn log_in(&self, login: &Login) -> Result<(), Fault> {
+        login.session.take();
+        let asked = json!({ "login": { "username": login.user, "password": login.password.as_str() } });
+        let (status, body) = self.ask_in(None, LOGIN, Some(asked.to_string()))?;
+        let id = serde_json::from_str::<Value>(&body)
+            .ok()
+            .filter(|_| status.is_success())
+            .and_then(|answer| answer.get("sessionid")?.as_str().map(percent_encode));
+        match id {
+            Some(id) => {
+                login.session.replace(Some(id));
+                Ok(())
+            }
+            None => judge(status, body, self.to_string())
+                .map(drop)
+                .and(Err(Fault::NoAnswer { url: self.to_string(), why: "it gives no session".to_owned() })),
+        }
+    }
+}
+
+impl Drop for Door {
+    /// The session is not left behind.
+    fn drop(&mut self) {
+        if let Door::Port { login: Some(login), .. } = self
+            && let Some(session) = login.session.take()
+        {
+            let asked = Some(json!({ "logout": {} }).to_string());
+            // It would end by itself in time.
+            drop(self.ask_in(Some(&session), LOGOUT, asked));
+        }
     }
 }
 
@@ -109,16 +221,29 @@ impl Display for Door {
     }
 }
 
-async fn ask(door: &Door, path: &str, json: Option<String>) -> Result<(StatusCode, String), Fault> {
+async fn ask(
+    door: &Door,
+    session: Option<&str>,
+    path: &str,
+    json: Option<String>,
+) -> Result<(StatusCode, String), Fault> {
     let exchange = async {
         match door {
-            Door::Port { address, .. } => {
+            Door::Port { address, secure, .. } => {
                 let stream = TcpStream::connect(address).await.map_err(|error| reason(&error))?;
-                exchange(stream, address, None, (path, json)).await
+                match secure {
+                    None => exchange(stream, address, session, (path, json)).await,
+                    Some(Secure { config, name }) => {
+                        let connector = TlsConnector::from(Arc::clone(config));
+                        let stream = connector.connect(name.clone(), stream).await;
+                        let stream = stream.map_err(|error| reason(&error))?;
+                        exchange(stream, address, session, (path, json)).await
+                    }
+                }
             }
-            Door::Socket { path: socket, session } => {
+            Door::Socket { path: socket, .. } => {
                 let stream = UnixStream::connect(socket).await.map_err(|error| reason(&error))?;
-                exchange(stream, "localhost", session.as_deref(), (path, json)).await
+                exchange(stream, "localhost", session, (path, json)).await
             }
         }
     };
@@ -132,17 +257,19 @@ async fn ask(door: &Door, path: &str, json: Option<String>) -> Result<(StatusCod
     }
 }
 
-/// Host and port of a URL; port 80 where it names none.
+/// Host and port of a URL; port 80 where it names none, and 443 for HTTPS.
 fn address(url: &str) -> Result<String, Fault> {
     let bad = |why| Fault::Url { url: url.to_owned(), why };
     let uri: Uri = url.parse().map_err(|_| bad("not a URL"))?;
-    if uri.scheme_str() != Some("http") {
-        return Err(bad("only http:// URLs can be asked"));
-    }
+    let port = match uri.scheme_str() {
+        Some("http") => 80,
+        Some("https") => 443,
+        _ => return Err(bad("only http:// and https:// URLs can be asked")),
+    };
     let authority = uri.authority().ok_or_else(|| bad("it names no host"))?;
     Ok(match authority.port() {
         Some(_) => authority.as_str().to_owned(),
-        None => format!("{}:80", authority.host()),
+        None => format!("{}:{port}", authority.host()),
     })
 }
 
@@ -187,9 +314,9 @@ fn judge(status: StatusCode, body: String, url: String) -> Result<String, Fault>
     if status == StatusCode::OK {
         return Ok(body);
     }
-    let answer = serde_json::from_str::<serde_json::Value>(&body).unwrap_or_default();
+    let answer = serde_json::from_str::<Value>(&body).unwrap_or_default();
     let message = answer.get("message").and_then(|message| message.as_str().map(str::to_owned));
-    let code = answer.get("errorcode").and_then(serde_json::Value::as_u64).unwrap_or_default();
+    let code = answer.get("errorcode").and_then(Value::as_u64).unwrap_or_default();
     match message {
         Some(message) if status == StatusCode::UNAUTHORIZED => Err(Fault::NotLoggedIn { message }),
         Some(message) => Err(Fault::Answer { code, message, url }),
@@ -214,6 +341,9 @@ pub const DATA: &str = "./steelyard-data";
 /// The variable of the environment with the session of whoever has logged in.
 pub const SESSION: &str = "STEELYARD_SESSION";
 const NITRO: &str = "http://127.0.0.1:9080";
+const HTTPS: &str = "https://";
+const LOGIN: &str = "/nitro/v1/config/login";
+const LOGOUT: &str = "/nitro/v1/config/logout";
 /// One decision of a million services is some 100 MB.
 const MAX_ANSWER: usize = 256 << 20;
 /// A list of tens of thousands takes a slow host some seconds.
@@ -231,6 +361,7 @@ mod tests {
             ("http://127.0.0.1:9080", "127.0.0.1:9080"),
             ("http://[::1]", "[::1]:80"),
             ("http://[::1]:9080/", "[::1]:9080"),
+            ("https://lb.example", "lb.example:443"),
         ] {
             assert_eq!(address(url).unwrap(), expected);
         }

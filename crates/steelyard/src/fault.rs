@@ -106,6 +106,20 @@ pub enum Fault {
         /// Why not.
         why: String,
     },
+    /// There is no password to log in with.
+    Password {
+        /// Where it should come from.
+        from: String,
+        /// What is wrong, and what to do.
+        why: String,
+    },
+    /// The certificates that are to be believed cannot be used.
+    Authority {
+        /// Their file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
     /// The session has ended, or there never was one.
     NotLoggedIn {
         /// The appliance's words for it.
@@ -173,6 +187,8 @@ impl Fault {
             | Fault::ScriptUser { .. }
             | Fault::NothingToExpose(_)
             | Fault::NoPage { .. }
+            | Fault::Password { .. }
+            | Fault::Authority { .. }
             | Fault::Url { .. } => 2,
             #[cfg(feature = "ssh")]
             Fault::Ssh { .. } => 2,
@@ -233,9 +249,13 @@ impl fmt::Display for Fault {
                 write!(f, "{url}: {why}; is 'steelyard run' running there? --nitro URL or --data DIRECTORY asks elsewhere")
             }
             Fault::NotLoggedIn { message } => f.write_str(message),
+            Fault::Password { from, why } => write!(f, "{from}: {why}"),
+            Fault::Authority { path, why } => {
+                write!(f, "--ca {}: {why}; give a PEM file of certificates", path.display())
+            }
             #[cfg(feature = "ssh")]
             Fault::Ssh { what, why } => write!(f, "{what}: {why}"),
-            Fault::Url { url, why } => write!(f, "--nitro {url}: {why}; give http://ADDRESS:PORT, or --data DIRECTORY"),
+            Fault::Url { url, why } => write!(f, "--nitro {url}: {why}; give http://ADDRESS:PORT or https://ADDRESS:PORT, or --data DIRECTORY"),
             Fault::Answer { message, url, .. } => write!(f, "{message} (asked {url})"),
         }
     }

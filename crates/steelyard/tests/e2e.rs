@@ -249,6 +249,8 @@ mod tcp;
 mod terminal;
 #[path = "e2e/terminal_keys.rs"]
 mod terminal_keys;
+#[path = "e2e/terminal_nitro.rs"]
+mod terminal_nitro;
 #[path = "e2e/terminal_session.rs"]
 mod terminal_session;
 #[path = "e2e/tls_service.rs"]
@@ -309,6 +311,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(shown_at_the_prompt::trials());
     trials.extend(terminal_session::trials());
     trials.extend(shown_several::trials());
+    trials.extend(terminal_nitro::trials());
     trials.extend(failing::trials());
     trials.extend(accounting::trials());
     trials.extend(limits::trials());

@@ -28,7 +28,7 @@ mod stat;
 mod told;
 
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 
 use rustix::process::{ioctl_tiocsctty, setsid};
@@ -36,6 +36,7 @@ use steelyard_core::command::{lex, typed_word};
 
 use crate::door::{DATA, Door};
 use crate::fault::Fault;
+use crate::reach::Reach;
 use batch::Input;
 use line::{Answer, Question, Said};
 use session::Session;
@@ -43,9 +44,8 @@ use session::Session;
 /// What to do.
 #[derive(clap::Args)]
 pub struct CliArgs {
-    /// Data directory of the running program: its owner asks the socket nitro.sock there.
-    #[arg(long, value_name = "DIRECTORY", default_value = DATA)]
-    data: PathBuf,
+    #[command(flatten)]
+    reach: Reach,
     /// Make standard input the terminal of a session of its own: for the prompt over SSH.
     #[arg(long, hide = true)]
     own_terminal: bool,
@@ -69,7 +69,12 @@ pub fn run(args: &CliArgs) -> Result<ExitCode, Fault> {
         let taken = setsid().and_then(|_| ioctl_tiocsctty(std::io::stdin()));
         taken.map_err(|error| Fault::System { what: "take the terminal", error: error.into() })?;
     }
-    let door = Door::socket(&args.data);
+    let login = args.reach.nitro.as_ref().map(|_| args.reach.login()).transpose()?;
+    let door = match (&args.reach.nitro, &args.reach.data) {
+        (None, data) => Door::socket(data.as_deref().unwrap_or(Path::new(DATA))),
+        _ => args.reach.door(login)?,
+    };
+    door.enter()?;
     let failed = |failed: bool| if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     if args.command.is_empty() {
         let stdin = std::io::stdin();

@@ -1,14 +1,14 @@
 //! What is printed on a terminal: page by page where that is asked for, and no further than Ctrl-C lets it.
 
 use std::io::Write;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
-use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
-};
+use rustix::termios::tcgetwinsize;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::keys::{CTRL_C, CTRL_D, Keys};
 
 /// The terminal that answers are printed on.
 pub struct Pager {
@@ -115,47 +115,14 @@ fn ask(out: &mut dyn Write) -> Key {
 /// The next key that means something; there is none where the terminal is gone.
 fn key() -> Key {
     let stdin = std::io::stdin();
-    let stdin = stdin.as_fd();
-    let Ok(raw) = Raw::of(stdin) else { return Key::Quit };
-    let mut byte = [0];
-    let key = loop {
-        match rustix::io::read(raw.terminal, &mut byte) {
-            Err(rustix::io::Errno::INTR) => continue,
-            Ok(1) => {}
-            _ => break Key::Quit,
+    let Ok(keys) = Keys::of(stdin.as_fd()) else { return Key::Quit };
+    loop {
+        match keys.next() {
+            Some(b' ') => return Key::Page,
+            Some(b'\r' | b'\n') => return Key::Line,
+            None | Some(b'q' | b'Q' | CTRL_C | CTRL_D) => return Key::Quit,
+            Some(_) => {}
         }
-        match byte[0] {
-            b' ' => break Key::Page,
-            b'\r' | b'\n' => break Key::Line,
-            b'q' | b'Q' | CTRL_C | CTRL_D => break Key::Quit,
-            _ => {}
-        }
-    };
-    drop(raw);
-    key
-}
-
-/// A terminal that gives each key at once, until this is dropped.
-struct Raw<'t> {
-    terminal: BorrowedFd<'t>,
-    before: Termios,
-}
-
-impl<'t> Raw<'t> {
-    fn of(terminal: BorrowedFd<'t>) -> rustix::io::Result<Raw<'t>> {
-        let before = tcgetattr(terminal)?;
-        let mut raw = before.clone();
-        raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG);
-        raw.special_codes[SpecialCodeIndex::VMIN] = 1;
-        raw.special_codes[SpecialCodeIndex::VTIME] = 0;
-        tcsetattr(terminal, OptionalActions::Now, &raw)?;
-        Ok(Raw { terminal, before })
-    }
-}
-
-impl Drop for Raw<'_> {
-    fn drop(&mut self) {
-        let _ = tcsetattr(self.terminal, OptionalActions::Now, &self.before);
     }
 }
 
@@ -170,5 +137,3 @@ fn size() -> (usize, usize) {
 const MORE: &str = "--More--";
 /// Takes it away again.
 const GONE: &str = "\r        \r";
-const CTRL_C: u8 = 3;
-const CTRL_D: u8 = 4;

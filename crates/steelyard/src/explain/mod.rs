@@ -6,7 +6,6 @@
 mod table;
 
 use std::io::Write;
-use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -15,6 +14,7 @@ use steelyard_core::vserver::VirtualServer;
 
 use crate::door::{Door, percent_encode};
 use crate::fault::Fault;
+use crate::reach::Reach;
 
 /// What to explain, and to whom.
 #[derive(clap::Args)]
@@ -27,14 +27,8 @@ pub struct ExplainArgs {
     /// A table for people, or JSON for programs.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Management URL of the running program. Without it the socket in the data directory is asked, and where there is
-    /// none http://127.0.0.1:9080.
-    #[arg(long, value_name = "URL")]
-    nitro: Option<String>,
-    /// Data directory of the running program, by default ./steelyard-data: its owner asks the socket nitro.sock there,
-    /// also where the management port speaks HTTPS alone.
-    #[arg(long, value_name = "DIRECTORY", conflicts_with = "nitro")]
-    data: Option<PathBuf>,
+    #[command(flatten)]
+    reach: Reach,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -138,7 +132,8 @@ impl From<decision::Row> for Row {
 /// # Errors
 /// Nothing answers at the URL, or it has no such virtual server.
 pub fn run(args: &ExplainArgs) -> Result<(), Fault> {
-    let door = Door::of(args.nitro.as_deref(), args.data.as_deref())?;
+    let login = if args.reach.is_for_user() { Some(args.reach.login()?) } else { None };
+    let door = args.reach.door(login)?;
     let (answer, body) = ask(&door, &args.vserver, args.last)?;
     match args.format {
         Format::Text => print(&text(&answer)),

@@ -3,7 +3,7 @@
 //! Owns the running probes. What is asked, how an answer is judged and when to probe again is
 //! [`steelyard_core::monitor`]'s business. The hard question here: a probe ends for good when its service or monitor goes.
 
-mod belief;
+pub mod belief;
 mod channel;
 mod credentials;
 mod datagram;

@@ -58,7 +58,13 @@ fn wrong_words_on_the_command_line_are_code_2() {
         (&["explain", "v", "--last", "0"], &["'0'", "--last"]),
         (&["explain", "v", "--format", "xml"], &["'xml'", "--format"]),
         (&["explain", "v", "--nitro", "127.0.0.1:9080"], &["--nitro 127.0.0.1:9080", "http://ADDRESS:PORT"]),
-        (&["explain", "v", "--nitro", "https://127.0.0.1"], &["only http://", "--data DIRECTORY"]),
+        (&["explain", "v", "--nitro", "https://127.0.0.1"], &["--ca FILE", "--insecure"]),
+        (&["explain", "v", "--nitro", "ftp://127.0.0.1"], &["only http:// and https://", "--data DIRECTORY"]),
+        (&["cli", "--user", "u", "whoami"], &["--nitro"]),
+        (
+            &["cli", "--nitro", "http://127.0.0.1", "--ca", "a", "--insecure", "whoami"],
+            &["--ca", "--insecure"],
+        ),
         (
             &["explain", "v", "--nitro", "http://127.0.0.1", "--data", "d"],
             &["'--nitro <URL>'", "'--data <DIRECTORY>'"],
