@@ -69,6 +69,8 @@ fn words_are_offered_in_their_places() {
         ("show lb vserver | g", &["grep"]),
         ("show lb vserver | grep -i ", &["-v", "-A"]),
         ("show lb vserver | grep -i x ", &["|"]),
+        ("show lb vserver | grep -A 3 -", &["-i", "-v"]),
+        ("show lb vserver | grep -A 3 x ", &["|"]),
         ("help add lb vs", &["vserver"]),
         ("set cli ", &["mode", "prompt"]),
         ("set cli m", &["mode"]),
@@ -131,6 +133,8 @@ fn what_anybody_says_in_own_words_is_told_with_its_kind() {
         ("add lb vserver v HTTP 10.0.0.1 80 -cltTimeout ", &["<positive_integer>*"]),
         ("set lb vserver front ", &[]),
         ("show server | grep ", &["<pattern>*"]),
+        ("show server | grep -A ", &["<lines>*"]),
+        ("show server | grep -A 3 ", &["<pattern>*"]),
         ("add appfw profile ", &["<arguments>"]),
         ("source ", &["<fileName>*"]),
     ] {

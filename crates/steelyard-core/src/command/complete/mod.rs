@@ -191,8 +191,14 @@ impl Search<'_> {
             [] => FILTERS.iter().for_each(|(word, help)| self.word(word, help, Need::Not)),
             [verb, given @ ..] if verb.text.eq_ignore_ascii_case("grep") => {
                 let is_given = |option: &str| given.iter().any(|word| word.text == option);
-                match given.iter().any(|word| !word.option) {
+                // `-A` alone is followed by a word of its own: how many lines.
+                let counts = |at: usize| given.get(at).is_some_and(|word| word.text == "-A");
+                let is_pattern = |at: usize| !(given[at].option || at > 0 && counts(at - 1));
+                match (0..given.len()).any(is_pattern) {
                     true => self.pipe(),
+                    false if counts(given.len().wrapping_sub(1)) => {
+                        self.own_words("lines", "So many.", Need::Must);
+                    }
                     false => {
                         let free = GREP.iter().filter(|(option, _)| !is_given(option));
                         free.for_each(|(option, help)| self.word(option, help, Need::Not));
