@@ -1,4 +1,5 @@
-//! `show ssl certKey` and `show ssl vserver`, as appliances of 12.1 to 13.0 print them.
+//! `show ssl vserver`, as appliances of 12.1 to 13.0 print it, and `show ssl certKey`, whose lines no document shows: its labels
+//! are those of the appliance as far as they are known.
 
 use std::fmt::Write as _;
 
