@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use steelyard_core::command::Action;
-use steelyard_core::command::Refusal;
+use steelyard_core::command::{Action, Refusal, without_secrets};
 
+use super::layout::harmless;
 use super::line::Said;
 
 /// The words of a session.
@@ -25,7 +25,10 @@ impl Aliases {
     /// # Errors
     /// The name cannot be one, or there is none of that name.
     pub fn alias(&mut self, action: &Action, line: &str) -> Result<String, Said> {
-        let shown = |(name, command): (&String, &String)| format!("{name}\t({command})\n");
+        let shown = |(name, command): (&String, &String)| {
+            let command = without_secrets(command).unwrap_or_else(|| command.clone());
+            format!("{name}\t({})\n", harmless(&command))
+        };
         match &*action.arguments {
             [] => Ok(self.0.iter().map(shown).collect()),
             [name] => self.0.get_key_value(&name.text).map(shown).ok_or_else(|| missing(&name.text)),
@@ -67,7 +70,7 @@ impl Aliases {
 }
 
 /// A command without the parentheses, or the quotes, that stand around all of it.
-fn bare(command: &str) -> &str {
+pub fn bare(command: &str) -> &str {
     let inside = |open: char, close: char| command.strip_prefix(open)?.strip_suffix(close);
     let quoted = |quote: char| inside(quote, quote).filter(|inner| !inner.contains(quote));
     inside('(', ')').or_else(|| quoted('"')).or_else(|| quoted('\'')).unwrap_or(command).trim()

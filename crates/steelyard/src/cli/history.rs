@@ -4,13 +4,47 @@ use std::collections::VecDeque;
 
 use steelyard_core::command::without_secrets;
 
+use super::alias::bare;
 use super::line::Said;
 
 /// The last lines, each with its number.
 pub struct History {
-    lines: VecDeque<String>,
+    lines: VecDeque<Line>,
     /// Number of the next one, from 1.
     next: usize,
+}
+
+/// A line that was given.
+pub struct Line {
+    /// As it was.
+    pub text: String,
+    /// With its secrets masked, if it has any.
+    pub masked: Option<String>,
+}
+
+impl Line {
+    /// A line, and the command that it stands for where that is another.
+    pub fn of(text: &str, meant: Option<&str>) -> Line {
+        let text = text.trim().to_owned();
+        let masked = without_secrets(&text).or_else(|| {
+            let is_secret = |command: &str| without_secrets(command).is_some();
+            let mut words = text.splitn(3, char::is_whitespace);
+            let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+            let inner = words.next().map(bare).filter(|inner| is_secret(inner));
+            if meant.is_some_and(is_secret) {
+                Some(format!("{first} {MASK}"))
+            } else {
+                // What a word is to stand for.
+                inner.map(|_| format!("{first} {second} ({MASK})"))
+            }
+        });
+        Line { text, masked }
+    }
+
+    /// For the eye.
+    pub fn shown(&self) -> String {
+        super::layout::harmless(self.masked.as_ref().unwrap_or(&self.text))
+    }
 }
 
 impl Default for History {
@@ -26,20 +60,19 @@ impl History {
     }
 
     /// The last one.
-    pub fn last(&self) -> Option<&str> {
-        self.lines.back().map(String::as_str)
+    pub fn last(&self) -> Option<&Line> {
+        self.lines.back()
     }
 
     /// Takes note of a line that says something.
-    pub fn add(&mut self, line: &str) {
-        let line = line.trim();
-        if line.is_empty() || line.len() >= super::LONGEST {
+    pub fn add(&mut self, line: Line) {
+        if line.text.is_empty() || line.text.len() >= super::LONGEST {
             return;
         }
         if self.lines.len() == KEPT {
             self.lines.pop_front();
         }
-        self.lines.push_back(line.to_owned());
+        self.lines.push_back(line);
         self.next += 1;
     }
 
@@ -47,7 +80,7 @@ impl History {
     ///
     /// # Errors
     /// There is none.
-    pub fn meant_by(&self, line: &str) -> Result<Option<String>, Said> {
+    pub fn meant_by(&self, line: &str) -> Result<Option<&Line>, Said> {
         let Some(which) = line.trim().strip_prefix('!').filter(|which| !which.is_empty()) else {
             return Ok(None);
         };
@@ -57,10 +90,10 @@ impl History {
             let first = self.next - self.lines.len();
             number.checked_sub(first).and_then(|at| self.lines.get(at))
         } else {
-            self.lines.iter().rev().find(|known| known.starts_with(which))
+            self.lines.iter().rev().find(|known| known.text.starts_with(which))
         };
         match found {
-            Some(line) => Ok(Some(line.clone())),
+            Some(line) => Ok(Some(line)),
             None => Err(Said::error(format!("No such command [!{which}]"))),
         }
     }
@@ -68,28 +101,31 @@ impl History {
     /// ` N command`, one a line; secrets are masked.
     pub fn text(&self) -> String {
         let first = self.next - self.lines.len();
-        let shown =
-            |line: &String| super::layout::harmless(&without_secrets(line).unwrap_or_else(|| line.clone()));
-        self.lines.iter().enumerate().map(|(at, line)| format!(" {} {}\n", first + at, shown(line))).collect()
+        let lines = self.lines.iter().enumerate();
+        lines.map(|(at, line)| format!(" {} {}\n", first + at, line.shown())).collect()
     }
 }
 
 /// Lines.
 const KEPT: usize = 1_000;
+const MASK: &str = "********";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn meant(history: &History, line: &str) -> Option<String> {
-        history.meant_by(line).unwrap_or_else(|_| Some("ERROR".to_owned()))
+        match history.meant_by(line) {
+            Ok(line) => line.map(|line| line.text.clone()),
+            Err(_) => Some("ERROR".to_owned()),
+        }
     }
 
     #[test]
     fn lines_are_given_again_by_number_and_beginning() {
         let mut history = History::default();
         for line in ["show server", " add server s 10.0.0.1 ", "", "whoami"] {
-            history.add(line);
+            history.add(Line::of(line, None));
         }
         assert_eq!(history.text(), " 1 show server\n 2 add server s 10.0.0.1\n 3 whoami\n");
         for (line, expected) in [
@@ -111,7 +147,7 @@ mod tests {
     #[test]
     fn numbers_go_on_when_old_lines_are_dropped() {
         let mut history = History::default();
-        (1..=KEPT + 2).for_each(|n| history.add(&format!("show server s{n}")));
+        (1..=KEPT + 2).for_each(|n| history.add(Line::of(&format!("show server s{n}"), None)));
         assert_eq!(history.next(), KEPT + 3);
         assert_eq!(meant(&history, "!2").as_deref(), Some("ERROR"));
         assert_eq!(meant(&history, "!3").as_deref(), Some("show server s3"));
@@ -121,9 +157,14 @@ mod tests {
     #[test]
     fn a_secret_is_not_listed() {
         let mut history = History::default();
-        history.add("add system user u verySecret1");
-        history.add("set system user u -passwrd verySecret1");
-        assert!(!history.text().contains("verySecret1"), "{}", history.text());
+        history.add(Line::of("add system user u verySecret1", None));
+        history.add(Line::of("set system user u -passwrd verySecret1", None));
+        history.add(Line::of("p verySecret1", Some("set system user u -password verySecret1")));
+        history.add(Line::of("alias p (set system user u -password verySecret1)", None));
+        history.add(Line::of("alias s (show server)", None));
+        let text = history.text();
+        assert!(!text.contains("verySecret1"), "{text}");
+        assert!(text.contains(" 3 p ********\n") && text.ends_with(" 5 alias s (show server)\n"), "{text}");
         assert_eq!(meant(&history, "!1").as_deref(), Some("add system user u verySecret1"));
     }
 }

@@ -21,6 +21,7 @@ mod pager;
 mod progress;
 mod prompt;
 mod prompt_text;
+mod remembered;
 mod screen;
 mod session;
 mod show;

@@ -10,6 +10,7 @@ use super::editor::{Given, Lines};
 use super::error;
 use super::line::Said;
 use super::pager::Pager;
+use super::remembered::Remembered;
 use super::session::Session;
 use crate::door::Door;
 use crate::fault::Fault;
@@ -23,10 +24,28 @@ pub fn run(door: &Door) -> Result<ExitCode, Fault> {
     let mut session = Session::on_terminal(door, terminal);
     let mut lines = Lines::new(door)?;
     let mut out = std::io::stdout();
+    // Whoever comes over the network is not whose files these are.
+    let mut remembered = Remembered::nowhere();
+    if door.session().is_none() {
+        let (file, before, why) = Remembered::of_owner();
+        remembered = file;
+        before.iter().for_each(|line| lines.remember(line));
+        why.iter().for_each(|why| drop(writeln!(out, "Warning: {why}")));
+    }
     while !session.has_left() {
         let prompt = session.prompt();
         match lines.next(&prompt, session.mode().timeout_s) {
-            Given::Line(line) => carry_out(&line, &mut session, &mut lines, &mut out)?,
+            Given::Line(line) => {
+                let number = session.history().next();
+                let result = carry_out(&line, &mut session, &mut lines, &mut out);
+                if let Some(given) = session.history().last().filter(|_| session.history().next() > number) {
+                    lines.remember(&given.text);
+                    if given.masked.is_none() {
+                        remembered.add(&given.text);
+                    }
+                }
+                result?;
+            }
             Given::Dropped => {}
             Given::NotText => tell("Invalid characters [the line is not UTF-8]", &mut out),
             Given::Idle => {
@@ -44,9 +63,6 @@ pub fn run(door: &Door) -> Result<ExitCode, Fault> {
 
 fn carry_out(line: &str, session: &mut Session, lines: &mut Lines, out: &mut Stdout) -> Result<(), Fault> {
     let mut result = session.told(line, out);
-    if let Some(given) = session.last().filter(|_| !line.trim().is_empty()) {
-        lines.remember(given);
-    }
     if let Err(Said::Question(question)) = result {
         drop(out.flush());
         result = match lines.next(&format!("{} ", question.text), session.mode().timeout_s) {

@@ -14,7 +14,7 @@ use super::batch::{Input, Order, unusable};
 use super::colour::{self, coloured};
 use super::error;
 use super::filter::Filter;
-use super::history::History;
+use super::history::{History, Line};
 use super::line::{self, Answer, Asked, Question, Said};
 use super::mode::Mode;
 use super::pager::{Pager, Pages};
@@ -83,9 +83,9 @@ impl<'d> Session<'d> {
         &self.mode
     }
 
-    /// The last line that was given, with what `!` stood for.
-    pub fn last(&self) -> Option<&str> {
-        self.history.last()
+    /// The lines that were given so far.
+    pub fn history(&self) -> &History {
+        &self.history
     }
 
     /// Carries out every line and prints what comes of each.
@@ -156,15 +156,15 @@ impl<'d> Session<'d> {
     /// # Errors
     /// It is refused, or the program is not reached.
     pub fn line(&mut self, line: &str, out: &mut dyn Write) -> Result<Option<Answer>, Said> {
-        let again = self.history.meant_by(line)?;
-        if let Some(line) = &again {
-            drop(writeln!(out, "{}", super::layout::harmless(line)));
-        }
+        let again = self.history.meant_by(line)?.map(|before| {
+            drop(writeln!(out, "{}", before.shown()));
+            before.text.clone()
+        });
         let line = again.as_deref().unwrap_or(line);
-        if self.depth == 0 {
-            self.history.add(line);
-        }
         let meant = self.aliases.meant_by(line);
+        if self.depth == 0 {
+            self.history.add(Line::of(line, meant.as_deref()));
+        }
         let line = meant.as_deref().unwrap_or(line);
         match line::carry_out(line, self.door, &self.mode, self.screen())? {
             Asked::Nothing => Ok(None),

@@ -1,6 +1,8 @@
 //! What a session remembers and how it behaves: history, aliases, modes, the prompt's text, pages, what is asked before a
 //! command that undoes much (`spec/cli.md` 1 and 4).
 
+use std::os::unix::fs::PermissionsExt;
+
 use libtest_mimic::Trial;
 use serde_json::json;
 
@@ -22,6 +24,7 @@ pub fn trials() -> Vec<Trial> {
         names_move_no_cursor,
         two_terminals_lose_no_change,
         the_screen_is_cleared,
+        lines_are_remembered_for_the_next_session_and_secrets_are_not,
     ]
 }
 
@@ -297,4 +300,52 @@ fn the_screen_is_cleared() {
     terminal.types("cls\r");
     crate::service::wait_for("a clear screen", || terminal.screen().lines() == [" Done", ">"]);
     assert_eq!(batch(&program, "cls\n"), " Done\n");
+}
+
+fn lines_are_remembered_for_the_next_session_and_secrets_are_not() {
+    let place = Place::new();
+    let program = launched(&place);
+    let data = program.data().to_str().unwrap();
+    let state = program.data().join("state");
+    let variables = [("XDG_STATE_HOME", state.to_str().unwrap())];
+    let start = || Terminal::start_with(&["cli", "--data", data], &variables);
+    let file = state.join("steelyard/history");
+    let Some(mut terminal) = start() else { return };
+    terminal.waits_for(&["> "]);
+    terminal.types("whoami\rset system user nsroot -password verySecret1\r");
+    terminal.types("alias p (set system user nsroot -password verySecret1)\rp\rshow server s\rexit\r");
+    assert_eq!(terminal.end(), Ok(0));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "whoami\nshow server s\nexit\n");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let terminal = start().unwrap();
+    terminal.waits_for(&["> "]);
+    terminal.types("\x1b[A\x1b[A");
+    terminal.waits_for(&["> show server s"]);
+    drop(terminal);
+    // Of more lines than are kept the last ones are.
+    let many: String = (1..=2_000).map(|n| format!("show server s{n}\n")).collect();
+    std::fs::write(&file, many).unwrap();
+    let mut terminal = start().unwrap();
+    terminal.waits_for(&["> "]);
+    terminal.types(&"whoami\r".repeat(1_001));
+    terminal.types("exit\r");
+    assert_eq!(terminal.end(), Ok(0));
+    let kept = std::fs::read_to_string(&file).unwrap();
+    assert!(kept.lines().count() <= 2_001 && kept.ends_with("whoami\nexit\n"), "{}", kept.lines().count());
+    // One that others could have written is not believed, and says so.
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
+    let terminal = start().unwrap();
+    terminal.waits_for_text("lines are not remembered");
+    terminal.types("\x1b[Awhoami\r");
+    terminal.waits_for(&["> whoami", "        UserName: owner", " Done", "> "]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), kept, "nothing is added to it");
+    // With the session of somebody who has logged in nothing is read or written.
+    std::fs::remove_file(&file).unwrap();
+    let variables = [("XDG_STATE_HOME", state.to_str().unwrap()), ("STEELYARD_SESSION", "x")];
+    let terminal = Terminal::start_with(&["cli", "--data", data], &variables).unwrap();
+    terminal.types("# a remark\r");
+    terminal.waits_for_text("# a remark");
+    terminal.types("whoami\r");
+    terminal.waits_for_text("ERROR: ");
+    assert!(!file.exists());
 }
