@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, Limited};
@@ -149,6 +150,11 @@ impl Door {
         if status == StatusCode::UNAUTHORIZED { judge(status, body, self.to_string()) } else { Ok(body) }
     }
 
+    /// Ctrl-C ends the wait for an answer from here on, where it no longer ends the program.
+    pub fn wait_as_long_as_wanted() {
+        INTERRUPTIBLE.store(true, Ordering::Relaxed);
+    }
+
     /// A session that has ended is not the end: somebody logs in once more.
     fn ask(&self, path: &str, json: Option<String>) -> Result<(StatusCode, String), Fault> {
         let Door::Port { login: Some(login), .. } = self else {
@@ -247,6 +253,18 @@ async fn ask(
             }
         }
     };
+    let interrupted = async {
+        match INTERRUPTIBLE.load(Ordering::Relaxed) {
+            true => drop(tokio::signal::ctrl_c().await),
+            false => std::future::pending().await,
+        }
+    };
+    let exchange = async {
+        tokio::select! {
+            answer = exchange => answer,
+            () = interrupted => Err(GIVEN_UP.to_owned()),
+        }
+    };
     match tokio::time::timeout(PATIENCE, exchange).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(why)) => Err(Fault::NoAnswer { url: door.to_string(), why }),
@@ -341,6 +359,8 @@ pub const DATA: &str = "./steelyard-data";
 /// The variable of the environment with the session of whoever has logged in.
 pub const SESSION: &str = "STEELYARD_SESSION";
 const NITRO: &str = "http://127.0.0.1:9080";
+static INTERRUPTIBLE: AtomicBool = AtomicBool::new(false);
+const GIVEN_UP: &str = "interrupted: it may be carried out all the same";
 const HTTPS: &str = "https://";
 const LOGIN: &str = "/nitro/v1/config/login";
 const LOGOUT: &str = "/nitro/v1/config/logout";

@@ -1,9 +1,12 @@
 //! Keys of a terminal, each at once and none shown.
 
 use std::fs::File;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::thread;
 
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use tokio::signal::unix::{SignalKind, signal};
 use zeroize::Zeroizing;
 
 /// A terminal that gives each key at once, until this is dropped.
@@ -46,6 +49,24 @@ impl Drop for Keys<'_> {
     }
 }
 
+/// Has the terminal as it is now when a SIGTERM ends the program, whatever keys are read by then.
+///
+/// # Errors
+/// What the system says.
+pub fn given_back_at_the_end() -> io::Result<()> {
+    let before = tcgetattr(io::stdin())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let guard = runtime.enter();
+    let mut terminated = signal(SignalKind::terminate())?;
+    drop(guard);
+    let wait = move || {
+        runtime.block_on(terminated.recv());
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &before);
+        std::process::exit(TERMINATED);
+    };
+    thread::Builder::new().name("end".to_owned()).spawn(wait).map(drop)
+}
+
 /// What somebody types at the terminal of this process without its being shown; `None` where nobody is there, or gives up.
 pub fn secret(prompt: &str) -> Option<Zeroizing<String>> {
     use std::io::Write;
@@ -74,6 +95,8 @@ pub fn secret(prompt: &str) -> Option<Zeroizing<String>> {
 
 /// Bytes.
 const LONGEST: usize = 1_024;
+/// As a shell tells the end by that signal.
+const TERMINATED: i32 = 128 + 15;
 /// What ends everything that is asked for.
 pub const CTRL_C: u8 = 3;
 /// The end of what is typed.

@@ -14,13 +14,17 @@ use super::remembered::Remembered;
 use super::session::Session;
 use crate::door::Door;
 use crate::fault::Fault;
+use crate::keys;
 
 /// Carries out what is typed until it ends.
 ///
 /// # Errors
 /// The terminal cannot be used, or the session has ended.
 pub fn run(door: &Door) -> Result<ExitCode, Fault> {
-    let terminal = Pager::new().map_err(|error| Fault::System { what: "use the terminal", error })?;
+    let unusable = |error| Fault::System { what: "use the terminal", error };
+    let terminal = Pager::new().map_err(unusable)?;
+    Door::wait_as_long_as_wanted();
+    keys::given_back_at_the_end().map_err(unusable)?;
     let mut session = Session::on_terminal(door, terminal);
     let mut lines = Lines::new(door)?;
     let mut out = std::io::stdout();

@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use crate::installed;
 use crate::program::EXECUTABLE;
@@ -168,6 +168,12 @@ impl Terminal {
             drop(stop);
             reader.join().unwrap();
         }
+    }
+
+    /// Are keys given line by line, and shown, as a shell wants them?
+    pub fn is_for_lines(&self) -> bool {
+        let modes = tcgetattr(self.master.as_ref().unwrap()).unwrap().local_modes;
+        modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
     }
 
     /// The program's process.

@@ -1,7 +1,11 @@
 //! The prompt on a terminal: keys, lines typed before, how it is left.
 
+use std::io::Read;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+
 use libtest_mimic::Trial;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::place::Place;
 use crate::processes::processes;
@@ -17,6 +21,8 @@ pub fn trials() -> Vec<Trial> {
         an_error_ends_nothing,
         a_line_without_an_end_is_one_error,
         a_terminal_that_is_hung_up_ends_the_prompt,
+        whoever_waits_in_vain_gives_up_by_ctrl_c,
+        a_signal_leaves_the_terminal_as_it_was,
         a_line_wraps_at_the_width_that_the_terminal_has_by_now,
     ]
 }
@@ -166,4 +172,32 @@ fn a_line_wraps_at_the_width_that_the_terminal_has_by_now() {
     terminal.waits_for(&[&format!("> {}", &words[..38]), &words[38..]]);
     terminal.types("\x01\x1b[3~S\x05");
     terminal.waits_for(&[&format!("> S{}", &words[1..38]), &words[38..]]);
+}
+
+fn whoever_waits_in_vain_gives_up_by_ctrl_c() {
+    let place = Place::new();
+    let folder = place.file("silent", "");
+    let folder = Path::new(&folder).with_file_name("data");
+    std::fs::create_dir_all(&folder).unwrap();
+    let silent = UnixListener::bind(folder.join("nitro.sock")).unwrap();
+    let Some(terminal) = Terminal::start(&["cli", "--data", folder.to_str().unwrap()]) else { return };
+    terminal.waits_for(&["> "]);
+    terminal.types("whoami\r");
+    let (mut asked, _) = silent.accept().unwrap();
+    asked.read_exact(&mut [0]).unwrap();
+    terminal.types("\x03");
+    terminal.waits_for_text("interrupted: it may be carried out all the same");
+    terminal.waits_for(&["> "]);
+}
+
+fn a_signal_leaves_the_terminal_as_it_was() {
+    let place = Place::new();
+    let Some((_program, mut terminal)) = at_the_prompt(&place) else { return };
+    terminal.types("half a line");
+    terminal.waits_for(&["> half a line"]);
+    assert!(!terminal.is_for_lines());
+    let id = Pid::from_raw(terminal.id().cast_signed()).unwrap();
+    kill_process(id, Signal::TERM).unwrap();
+    assert_eq!(terminal.end(), Ok(143));
+    assert!(terminal.is_for_lines());
 }
