@@ -72,7 +72,7 @@ impl Door {
     /// the default port.
     ///
     /// # Errors
-    /// None, as things are.
+    /// The default port cannot be asked.
     pub fn of(data: Option<&Path>) -> Result<Door, Fault> {
         let socket = host::path(data.unwrap_or(Path::new(DATA)));
         match data {

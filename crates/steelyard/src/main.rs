@@ -79,7 +79,8 @@ enum Command {
     /// Run somebody's configuration unchanged on this machine: each virtual server on loopback (a.b.c.d at 127.b.c.d), each
     /// service simulated.
     Lab(lab::LabArgs),
-    /// Carry out commands of the appliance's prompt in the running program: one, or a batch from standard input.
+    /// Carry out commands of the appliance's prompt in the running program: on a terminal the prompt, else one command or a
+    /// batch from standard input.
     ///
     /// An error of a single command goes to standard error; those of a batch stand among the answers. The exit code is 1 if any was
     /// refused.

@@ -25,10 +25,11 @@ pub struct Reach {
     /// also where the management port speaks HTTPS alone.
     #[arg(long, value_name = "DIRECTORY", conflicts_with = "nitro")]
     pub data: Option<PathBuf>,
-    /// Management URL of the running program, by HTTP or HTTPS.
+    /// Management URL of the running program, by HTTP or HTTPS. Without it the socket in the data directory is asked;
+    /// where there is none, 'explain' asks http://127.0.0.1:9080.
     #[arg(long, value_name = "URL")]
     pub nitro: Option<String>,
-    /// Who logs in at that URL. The password is taken from STEELYARD_PASSWORD in the environment or from --password-file,
+    /// Who logs in at that URL: for 'cli' nsroot by default, for 'explain' nobody. The password is taken from STEELYARD_PASSWORD in the environment or from --password-file,
     /// and else asked for on the terminal.
     #[arg(long, value_name = "NAME", requires = "nitro")]
     pub user: Option<String>,
