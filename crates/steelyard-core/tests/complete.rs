@@ -352,7 +352,10 @@ fn reads_on(line: &str) -> bool {
 fn is_at_the_end(line: &str, (refusal, column): &(Refusal, usize)) -> bool {
     let is_missing = matches!(
         refusal,
-        Refusal::Incomplete { .. } | Refusal::ArgumentMissing { .. } | Refusal::ValueMissing { .. }
+        Refusal::Incomplete { .. }
+            | Refusal::ArgumentMissing { .. }
+            | Refusal::ValueMissing { .. }
+            | Refusal::OptionValueMissing { .. }
     );
     // An option without its value is told where the option stands.
     let last = line.trim_end().rsplit(' ').next().unwrap();
@@ -367,7 +370,7 @@ fn longer(line: &str, pick: usize, config: &Config) -> Option<String> {
     let candidates: Vec<String> =
         found.candidates.iter().map(|candidate| format!("{line}{} ", candidate.word)).collect();
     for candidate in &candidates {
-        assert!(may_go_on(candidate, config), "{candidate}");
+        assert!(may_go_on(candidate, config), "{candidate} {:?}", Typed::read(candidate, config).err());
     }
     let own = || {
         let sample = |sample: &&str| format!("{line}{sample} ");

@@ -107,7 +107,7 @@ const MODES: &[Part] = &[
         "Whether a command whose feature is off is carried out, with a warning, or refused.",
     ),
     optional("-timeout", What::Text, "Seconds without a key after which the prompt ends; 0 never."),
-    optional("-regex", ON_OFF, "Stays OFF here."),
+    optional("-regex", ON_OFF, "ON: a name that begins with ^ in a show is a regular expression."),
 ];
 
 /// The same, named without their values.
@@ -117,7 +117,7 @@ const MODE_NAMES: &[Part] = &[
     optional("-color", What::Nothing, "Back to OFF."),
     optional("-disabledFeatureAction", What::Nothing, "Back to ALLOW."),
     optional("-timeout", What::Nothing, "Back to 900."),
-    optional("-regex", What::Nothing, "Back to OFF."),
+    optional("-regex", What::Nothing, "Back to ON."),
 ];
 
 const ALL: &[Once] = &[

@@ -110,7 +110,7 @@ pub fn carry_out(line: &str, door: &Door, mode: &Mode, screen: Screen) -> Result
     if let Some(plain) = json::asked(command).filter(|plain| is_looking(plain)) {
         let print = if screen.is_terminal || !filter.is_empty() { Print::Lines } else { Print::Line };
         let asked = match read(&plain) {
-            Ok(Some(typed)) => look(&typed, door, Look::As(print)),
+            Ok(Some(typed)) => look(&typed, door, mode, Look::As(print)),
             _ => Ok(None),
         };
         let asked = match asked {
@@ -129,7 +129,7 @@ pub fn carry_out(line: &str, door: &Door, mode: &Mode, screen: Screen) -> Result
     if let Ok(Some(typed)) = &read {
         // What is searched is whole.
         let room = Some(screen.columns).filter(|_| screen.is_terminal && filter.is_empty());
-        match look(typed, door, Look::LaidOut { room })? {
+        match look(typed, door, mode, Look::LaidOut { room })? {
             Some(Looked::Pages(pages)) => return Ok(Asked::Count(pages, filter)),
             Some(Looked::Answer(answer)) => return Ok(Asked::Answer(filter.led(answer))),
             None => {}
@@ -183,7 +183,7 @@ enum Look {
 }
 
 /// Looks, if that is what it asks for: as the appliance lays it out, or as JSON.
-fn look(typed: &Typed, door: &Door, how: Look) -> Result<Option<Looked>, Said> {
+fn look(typed: &Typed, door: &Door, mode: &Mode, how: Look) -> Result<Option<Looked>, Said> {
     let pages = match typed.meaning() {
         Meaning::Command(parsed) if parsed.verb() == Verb::Stat => match parsed.commands() {
             [command] => Pages::of_command(command),
@@ -193,9 +193,11 @@ fn look(typed: &Typed, door: &Door, how: Look) -> Result<Option<Looked>, Said> {
         _ => {
             let found = match typed.meaning() {
                 Meaning::Command(parsed) if parsed.verb() == Verb::Show => {
-                    show::find(parsed.commands(), door)?
+                    show::find(parsed.commands(), door, mode)?
                 }
-                Meaning::Action(action @ Action { verb: "show", .. }) => show::find_beside(action, door)?,
+                Meaning::Action(action @ Action { verb: "show", .. }) => {
+                    show::find_beside(action, door, mode)?
+                }
                 _ => return Ok(None),
             };
             return Ok(Some(Looked::Answer(match how {

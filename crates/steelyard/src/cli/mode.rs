@@ -16,6 +16,8 @@ pub struct Mode {
     pub feature: DisabledFeature,
     /// A prompt at which nobody types ends after so many seconds; 0 never.
     pub timeout_s: u32,
+    /// A name that begins with `^` in a `show` is a regular expression.
+    pub regex: bool,
 }
 
 /// What becomes of a command whose feature is off.
@@ -31,7 +33,7 @@ pub enum DisabledFeature {
 
 impl Default for Mode {
     fn default() -> Mode {
-        Mode { page: false, color: false, feature: DisabledFeature::Allow, timeout_s: 900 }
+        Mode { page: false, color: false, feature: DisabledFeature::Allow, timeout_s: 900, regex: true }
     }
 }
 
@@ -66,12 +68,13 @@ impl Mode {
             return Err(Said::error("Too few arguments"));
         }
         for word in arguments {
-            let Mode { page, color, feature, timeout_s } = Mode::default();
+            let Mode { page, color, feature, timeout_s, regex } = Mode::default();
             match option(word)? {
                 "-page" => new.page = page,
                 "-color" => new.color = color,
                 "-disabledFeatureAction" => new.feature = feature,
                 "-timeout" => new.timeout_s = timeout_s,
+                "-regex" => new.regex = regex,
                 _ => {}
             }
         }
@@ -88,10 +91,11 @@ impl Mode {
             DisabledFeature::Deny => "DENY",
         };
         format!(
-            "\tpage: {}\n\ttotal: OFF\n\tcolor: {}\n\tdisabledFeatureAction: {feature}\n\ttimeout: {}\n\tregex: OFF\n",
+            "\tpage: {}\n\ttotal: OFF\n\tcolor: {}\n\tdisabledFeatureAction: {feature}\n\ttimeout: {}\n\tregex: {}\n",
             on(self.page),
             on(self.color),
             self.timeout_s,
+            on(self.regex),
         )
     }
 
@@ -116,7 +120,8 @@ impl Mode {
                     nearest: None,
                 })?;
             }
-            // `-total` and `-regex`, which are off here.
+            "-regex" => self.regex = one_of(argument, &ON_OFF, value)? == "ON",
+            // `-total`, which is off here.
             _ => {
                 if one_of(argument, &ON_OFF, value)? == "ON" {
                     return Err(Refusal::NotCarried {

@@ -107,7 +107,7 @@ fn modes_are_set_shown_and_acted_on() {
     let program = launched(&place);
     let modes = |feature: &str, timeout: u32| {
         format!(
-            "\tpage: OFF\n\ttotal: OFF\n\tcolor: OFF\n\tdisabledFeatureAction: {feature}\n\ttimeout: {timeout}\n\tregex: OFF\n Done\n"
+            "\tpage: OFF\n\ttotal: OFF\n\tcolor: OFF\n\tdisabledFeatureAction: {feature}\n\ttimeout: {timeout}\n\tregex: ON\n Done\n"
         )
     };
     assert_eq!(batch(&program, "show cli mode\n"), modes("ALLOW", 900));
@@ -132,7 +132,7 @@ fn modes_are_set_shown_and_acted_on() {
         ("set cli mode -colour ON", "No such argument [-colour]"),
         ("set cli mode", "Too few arguments"),
         ("set cli mode -total ON", "Feature not supported in this release [total, ON]"),
-        ("set cli mode -regex ON", "Feature not supported in this release [regex, ON]"),
+        ("set cli mode -regex BLUE", "Invalid argument value [regex]"),
         ("config", "Operation not supported"),
         ("history 5", "No such argument [5]"),
     ] {
@@ -140,6 +140,19 @@ fn modes_are_set_shown_and_acted_on() {
         assert!(printed.starts_with(&format!("ERROR: {error}")), "{line}: {printed}");
         assert!(printed.ends_with(&modes("ALLOW", 900)), "{line}: {printed}");
     }
+    let printed = batch(
+        &program,
+        "add server web1 192.0.2.1\nshow server ^web | grep Name\nshow server ^x\nset cli mode -regex OFF\n\
+         show server ^web\nunset cli mode -regex\nshow server ^web | grep Name\nrm server web1\n",
+    );
+    let server = "1)\tName:     web1      State:ENABLED\n Done\n";
+    assert_eq!(
+        printed,
+        format!(
+            " Done\n{server}ERROR: Regular expression does not match [name, ^x]\n Done\n\
+             ERROR: No such resource [name, ^web]\n Done\n{server} Done\n"
+        )
+    );
     let Some(terminal) = Terminal::start(&["cli", "--data", program.data().to_str().unwrap()]) else {
         return;
     };

@@ -13,6 +13,7 @@ use steelyard_core::command::{Action, Command};
 
 use super::layout;
 use super::line::{NOT_SUPPORTED, Said};
+use super::mode::Mode;
 use super::progress::Progress;
 use crate::door::{Door, percent_encode};
 use crate::nitro;
@@ -55,20 +56,20 @@ pub struct Item {
 ///
 /// # Errors
 /// There is no such object, or the program is not reached.
-pub fn find(commands: &[Command], door: &Door) -> Result<Found, Said> {
+pub fn find(commands: &[Command], door: &Door, mode: &Mode) -> Result<Found, Said> {
     let [command, ..] = commands else { return Err(not_shown("show")) };
     let title = command.object().text();
     let shown = Shown::of(title).ok_or_else(|| not_shown(title))?;
-    found(shown, Wanted::of(commands, shown)?, door)
+    found(shown, Wanted::of(commands, shown, mode)?, door)
 }
 
 /// The same of what is no object of the configuration.
 ///
 /// # Errors
 /// As [`find`].
-pub fn find_beside(action: &Action, door: &Door) -> Result<Found, Said> {
+pub fn find_beside(action: &Action, door: &Door, mode: &Mode) -> Result<Found, Said> {
     let shown = Shown::of(&action.object).ok_or_else(|| not_shown(&action.object))?;
-    found(shown, Wanted::of_action(action, shown)?, door)
+    found(shown, Wanted::of_action(action, shown, mode)?, door)
 }
 
 impl Found {

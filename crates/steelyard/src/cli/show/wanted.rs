@@ -8,6 +8,7 @@ use super::Fields;
 use super::table::{NOT_CARRIED, Shown};
 use crate::cli::layout;
 use crate::cli::line::Said;
+use crate::cli::mode::Mode;
 
 /// What a command asks to see.
 pub struct Wanted {
@@ -46,10 +47,10 @@ impl Which {
 
 impl Wanted {
     /// What a command means, or all those that its ranges stand for.
-    pub fn of(commands: &[Command], shown: &Shown) -> Result<Wanted, Said> {
+    pub fn of(commands: &[Command], shown: &Shown, mode: &Mode) -> Result<Wanted, Said> {
         let names: Vec<String> = commands.iter().filter_map(name).collect();
         let mut wanted = Wanted {
-            which: which(names)?,
+            which: which(names, mode)?,
             fits: Vec::new(),
             members: false,
             in_brief: false,
@@ -76,7 +77,7 @@ impl Wanted {
     }
 
     /// What the words behind another object mean: a name, where it has one.
-    pub fn of_action(action: &Action, shown: &Shown) -> Result<Wanted, Said> {
+    pub fn of_action(action: &Action, shown: &Shown, mode: &Mode) -> Result<Wanted, Said> {
         let mut wanted =
             Wanted { which: Which::All, fits: Vec::new(), members: false, in_brief: false, in_full: false };
         let mut words = action.arguments.iter();
@@ -86,7 +87,7 @@ impl Wanted {
                 if shown.key().is_empty() || !wanted.which.is_all() {
                     return Err(unknown().into());
                 }
-                wanted.which = which(vec![word.text.clone()])?;
+                wanted.which = which(vec![word.text.clone()], mode)?;
                 continue;
             }
             let given = word.text.trim_start_matches('-');
@@ -144,11 +145,11 @@ fn several(key: &str, names: &[String], rows: Vec<Fields>) -> Result<Vec<Fields>
     names.iter().map(take).collect()
 }
 
-/// A word that begins with `^` is a regular expression (`spec/cli.md` 2).
-fn which(names: Vec<String>) -> Result<Which, Said> {
+/// A word that begins with `^` is a regular expression (`spec/cli.md` 2), unless the session has it otherwise.
+fn which(names: Vec<String>, mode: &Mode) -> Result<Which, Said> {
     Ok(match &names[..] {
         [] => Which::All,
-        [name] if name.starts_with('^') => {
+        [name] if mode.regex && name.starts_with('^') => {
             let built = RegexBuilder::new(name).case_insensitive(true).size_limit(LARGEST).build();
             let wrong = |_| Said::error(format!("Invalid regular expression [{name}]"));
             Which::Matching(name.clone(), built.map_err(wrong)?)
