@@ -99,7 +99,7 @@ const ON_OFF: What = What::Words(&["ON", "OFF"]);
 /// How a session behaves (`spec/cli.md` 1).
 const MODES: &[Part] = &[
     optional("-page", ON_OFF, "ON: long answers stop at each page of a terminal."),
-    optional("-total", ON_OFF, "Stays OFF here."),
+    optional("-total", ON_OFF, "ON: a list begins with the number of its objects."),
     optional("-color", ON_OFF, "ON: errors, warnings and states have colours on a terminal."),
     optional(
         "-disabledFeatureAction",

@@ -202,7 +202,13 @@ fn look(typed: &Typed, door: &Door, mode: &Mode, how: Look) -> Result<Option<Loo
             };
             return Ok(Some(Looked::Answer(match how {
                 Look::As(print) => json::answer(found.rows(), print),
-                Look::LaidOut { room } => found.within(room).laid_out().into(),
+                Look::LaidOut { room } => {
+                    let found = found.within(room);
+                    let total = found.total().filter(|_| mode.total);
+                    // How the appliance words it no document says.
+                    let total = total.map_or(String::new(), |total| format!("Total: {total}\n"));
+                    (total + &found.laid_out()).into()
+                }
             })));
         }
     };

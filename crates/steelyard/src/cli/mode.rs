@@ -10,6 +10,8 @@ use super::line::Said;
 pub struct Mode {
     /// Long answers stop at each page of a terminal.
     pub page: bool,
+    /// A list begins with the number of its objects.
+    pub total: bool,
     /// On a terminal, errors, warnings and states have colours.
     pub color: bool,
     /// What becomes of a command whose feature is off.
@@ -33,7 +35,14 @@ pub enum DisabledFeature {
 
 impl Default for Mode {
     fn default() -> Mode {
-        Mode { page: false, color: false, feature: DisabledFeature::Allow, timeout_s: 900, regex: true }
+        Mode {
+            page: false,
+            total: false,
+            color: false,
+            feature: DisabledFeature::Allow,
+            timeout_s: 900,
+            regex: true,
+        }
     }
 }
 
@@ -41,7 +50,7 @@ impl Mode {
     /// Carries out `set cli mode`: all that it says, or nothing.
     ///
     /// # Errors
-    /// [`Refusal`] of the first argument that is wrong, or that nothing here acts on.
+    /// [`Refusal`] of the first argument that is wrong.
     pub fn set(&mut self, arguments: &[Word]) -> Result<(), Said> {
         let mut new = self.clone();
         let mut words = arguments.iter();
@@ -68,14 +77,14 @@ impl Mode {
             return Err(Said::error("Too few arguments"));
         }
         for word in arguments {
-            let Mode { page, color, feature, timeout_s, regex } = Mode::default();
+            let Mode { page, total, color, feature, timeout_s, regex } = Mode::default();
             match option(word)? {
                 "-page" => new.page = page,
+                "-total" => new.total = total,
                 "-color" => new.color = color,
                 "-disabledFeatureAction" => new.feature = feature,
                 "-timeout" => new.timeout_s = timeout_s,
-                "-regex" => new.regex = regex,
-                _ => {}
+                _ => new.regex = regex,
             }
         }
         *self = new;
@@ -91,8 +100,9 @@ impl Mode {
             DisabledFeature::Deny => "DENY",
         };
         format!(
-            "\tpage: {}\n\ttotal: OFF\n\tcolor: {}\n\tdisabledFeatureAction: {feature}\n\ttimeout: {}\n\tregex: {}\n",
+            "\tpage: {}\n\ttotal: {}\n\tcolor: {}\n\tdisabledFeatureAction: {feature}\n\ttimeout: {}\n\tregex: {}\n",
             on(self.page),
+            on(self.total),
             on(self.color),
             self.timeout_s,
             on(self.regex),
@@ -103,6 +113,7 @@ impl Mode {
         let argument = &option[1..];
         match option {
             "-page" => self.page = one_of(argument, &ON_OFF, value)? == "ON",
+            "-total" => self.total = one_of(argument, &ON_OFF, value)? == "ON",
             "-color" => self.color = one_of(argument, &ON_OFF, value)? == "ON",
             "-disabledFeatureAction" => {
                 self.feature = match one_of(argument, &["NONE", "ALLOW", "DENY"], value)? {
@@ -120,18 +131,7 @@ impl Mode {
                     nearest: None,
                 })?;
             }
-            "-regex" => self.regex = one_of(argument, &ON_OFF, value)? == "ON",
-            // `-total`, which is off here.
-            _ => {
-                if one_of(argument, &ON_OFF, value)? == "ON" {
-                    return Err(Refusal::NotCarried {
-                        argument: Some(argument),
-                        what: "ON".to_owned(),
-                        carried: &["OFF"],
-                    }
-                    .into());
-                }
-            }
+            _ => self.regex = one_of(argument, &ON_OFF, value)? == "ON",
         }
         Ok(())
     }

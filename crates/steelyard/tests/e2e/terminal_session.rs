@@ -123,7 +123,7 @@ fn modes_are_set_shown_and_acted_on() {
         "set cli mode -disabled NONE\nadd cs vserver c HTTP 0.0.0.0 0\nunset cli mode -disabledFeatureAction\nshow cli mode\n",
     );
     assert_eq!(printed, format!(" Done\n Done\n Done\n{}", modes("ALLOW", 900)));
-    // All of a command or nothing, and what nothing here acts on is refused.
+    // All of a command or nothing.
     for (line, error) in [
         ("set cli mode -timeout 20 -color BLUE", "Invalid argument value [color]"),
         ("set cli mode -timeout 9", "Invalid argument value [timeout]"),
@@ -131,7 +131,7 @@ fn modes_are_set_shown_and_acted_on() {
         ("set cli mode -t 20", "Ambiguous argument name [-t]"),
         ("set cli mode -colour ON", "No such argument [-colour]"),
         ("set cli mode", "Too few arguments"),
-        ("set cli mode -total ON", "Feature not supported in this release [total, ON]"),
+        ("set cli mode -total 2", "Invalid argument value [total]"),
         ("set cli mode -regex BLUE", "Invalid argument value [regex]"),
         ("config", "Operation not supported"),
         ("history 5", "No such argument [5]"),
@@ -142,14 +142,16 @@ fn modes_are_set_shown_and_acted_on() {
     }
     let printed = batch(
         &program,
-        "add server web1 192.0.2.1\nshow server ^web | grep Name\nshow server ^x\nset cli mode -regex OFF\n\
+        "add server web1 192.0.2.1\nadd server web2 192.0.2.2\nset cli mode -total ON\nshow server | grep Total\n\
+         show server web2 | grep Total\nunset cli mode -total\nshow server | grep Total\nrm server web2\nshow server ^web | grep Name\nshow server ^x\nset cli mode -regex OFF\n\
          show server ^web\nunset cli mode -regex\nshow server ^web | grep Name\nrm server web1\n",
     );
+    // Two, and the one that a service has by its address.
     let server = "1)\tName:     web1      State:ENABLED\n Done\n";
     assert_eq!(
         printed,
         format!(
-            " Done\n{server}ERROR: Regular expression does not match [name, ^x]\n Done\n\
+            " Done\n Done\n Done\nTotal: 3\n Done\n Done\n Done\n Done\n Done\n{server}ERROR: Regular expression does not match [name, ^x]\n Done\n\
              ERROR: No such resource [name, ^web]\n Done\n{server} Done\n"
         )
     );

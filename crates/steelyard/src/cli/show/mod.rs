@@ -78,6 +78,11 @@ impl Found {
         Found { room: room.filter(|_| !self.in_full), ..self }
     }
 
+    /// How many objects there are, where it is a list.
+    pub fn total(&self) -> Option<usize> {
+        self.items.first().filter(|first| first.listed).map(|_| self.items.len())
+    }
+
     /// As the appliance lays it out.
     pub fn laid_out(&self) -> String {
         match self.shown.layout {
