@@ -146,7 +146,7 @@ fn modes_are_set_shown_and_acted_on() {
          show server web2 | grep Total\nunset cli mode -total\nshow server | grep Total\nrm server web2\nshow server ^web | grep Name\nshow server ^x\nset cli mode -regex OFF\n\
          show server ^web\nunset cli mode -regex\nshow server ^web | grep Name\nrm server web1\n",
     );
-    // Two, and the one that a service has by its address.
+    // Two, and that of the file.
     let server = "1)\tName:     web1      State:ENABLED\n Done\n";
     assert_eq!(
         printed,
