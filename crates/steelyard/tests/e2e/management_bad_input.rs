@@ -34,6 +34,8 @@ fn a_client_that_stops_reading_loses_its_place_and_keeps_nobody_out() {
     let mut text = "enable ns feature LB\n".to_owned();
     (0..4_000).for_each(|n| text += &format!("add lb vserver v{n} HTTP\n"));
     let program = Program::launch(&place, &text);
+    // The connection by which this test logged in may be closed a moment later than it was answered.
+    wait_for("the log-in's connection to end", || program.connections_at(place.nitro()) == 0);
     let before = descriptors(&program);
     let list =
         format!("GET /nitro/v1/config/lbvserver HTTP/1.1\r\nHost: localhost\r\n{}\r\n", program.keys());
@@ -42,7 +44,6 @@ fn a_client_that_stops_reading_loses_its_place_and_keeps_nobody_out() {
         client.send(&list);
         assert_eq!(client.read_raw(12), b"HTTP/1.1 200");
     }
-    // The connection by which this test logged in may be closed a moment later than it was answered.
     wait_for("a place of each, and no other", || descriptors(&program) == before + stopped.len());
     for _ in 0..10 {
         assert_eq!(program.nitro("/nitro/v1/config/nsconfig").0, "HTTP/1.1 200 OK");

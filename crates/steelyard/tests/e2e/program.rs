@@ -232,6 +232,18 @@ impl Program {
         self.child.id()
     }
 
+    /// The connections of version 4 that are open at its end at one of its addresses.
+    pub fn connections_at(&self, address: SocketAddr) -> usize {
+        let table = std::fs::read_to_string(format!("/proc/{}/net/tcp", self.id())).unwrap();
+        let IpAddr::V4(ip) = address.ip() else { unreachable!("places are of version 4") };
+        let own = format!("{:08X}:{:04X}", u32::from_ne_bytes(ip.octets()), address.port());
+        let open = |line: &&str| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            fields[1] == own && ["01", "08"].contains(&fields[3])
+        };
+        table.lines().skip(1).filter(open).count()
+    }
+
     /// Waits for a line of standard error with this in it; the line.
     pub fn wait_for_error(&self, text: &str) -> String {
         let find = |errors: String| errors.lines().find(|line| line.contains(text)).map(str::to_owned);
@@ -364,7 +376,9 @@ impl Drop for Program {
         let _ = self.child.kill();
         let _ = self.child.wait();
         if std::thread::panicking() {
-            eprintln!(
+            // A panic in here would end all tests: what cannot be printed is left out.
+            let _ = writeln!(
+                std::io::stderr(),
                 "--- the program wrote:\n{}--- and of errors:\n{}---",
                 self.stdout.text(),
                 self.errors()

@@ -69,7 +69,8 @@ impl Ssh {
         text.split(' ').nth(1).unwrap().to_owned()
     }
 
-    /// `ssh [OPTIONS] USER@HOST`, to which a command may be added.
+    /// `ssh [OPTIONS] USER@HOST`, to which a command may be added. It makes the standard error that it is given non-blocking,
+    /// for whoever shares it, too: never that of the tests.
     pub fn command(&self, user: &str, by: By<'_>, options: &[&str]) -> Command {
         let ssh = installed::program("ssh").unwrap();
         self.client(ssh, by, options, &format!("{user}@{}", self.address.ip()))

@@ -50,14 +50,7 @@ fn with_key(place: &Place, config: &str) -> Option<(Program, Ssh, PathBuf)> {
 
 /// The connections that the program has at its SSH address.
 fn connections(program: &Program, place: &Place) -> usize {
-    let table = fs::read_to_string(format!("/proc/{}/net/tcp", program.id())).unwrap();
-    let IpAddr::V4(ip) = place.ip() else { unreachable!("places are of version 4") };
-    let own = format!("{:08X}:{:04X}", u32::from_ne_bytes(ip.octets()), address(place).port());
-    let open = |line: &&str| {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        fields[1] == own && ["01", "08"].contains(&fields[3])
-    };
-    table.lines().skip(1).filter(open).count()
+    program.connections_at(address(place))
 }
 
 fn connections_that_say_nothing_keep_nobody_out() {
@@ -97,7 +90,7 @@ fn a_login_that_takes_too_long_is_cut() {
     let _other = Client::connect(address(&place));
     wait_for("both", || connections(&program, &place) == 2);
     // Whoever is in stays.
-    let mut known = ssh.command("nsroot", By::Key(&key), &["-N"]).spawn().unwrap();
+    let mut known = ssh.command("nsroot", By::Key(&key), &["-N"]).stderr(Stdio::null()).spawn().unwrap();
     wait_for("a session", || program.sessions().len() == 1);
     while connections(&program, &place) > 1 {
         std::thread::sleep(Duration::from_millis(200));
@@ -229,7 +222,8 @@ fn a_client_that_takes_nothing_pauses_its_child() {
     let place = Place::new();
     let Some((program, ssh, key)) = with_key(&place, &many_servers()) else { return };
     let mut client = ssh.command("nsroot", By::Key(&key), &[]);
-    let mut client = client.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut client =
+        client.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let before = program.resident_kib();
     let mut input = client.stdin.take().unwrap();
     // Some 100 KB each.
@@ -252,7 +246,8 @@ fn input_that_nobody_takes_pauses_its_client() {
     let pipe = place.folder("pipe") + "/p";
     mknodat(CWD, Path::new(&pipe), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     let mut client = ssh.command("nsroot", By::Key(&key), &[]);
-    let mut client = client.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut client =
+        client.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut input = client.stdin.take().unwrap();
     let before = program.resident_kib();
     // A file that nobody writes holds the child up.

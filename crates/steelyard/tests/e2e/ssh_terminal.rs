@@ -137,7 +137,7 @@ fn a_connection_that_is_cut_leaves_nothing_behind() {
         let Some(terminal) = scene.terminal() else { return };
         terminal.types("show ns runn");
         let mut batch = scene.command(&[]);
-        batch.stdin(Stdio::piped()).stdout(Stdio::piped());
+        batch.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut batch = batch.spawn().unwrap();
         wait_for("both children", || scene.children().len() == 2);
         for id in [terminal.id(), batch.id()] {
@@ -217,7 +217,8 @@ fn one_connection_has_several_channels() {
     let place = Place::new();
     let Some(scene) = Scene::new(&place) else { return };
     let control = place.folder("c") + "/s";
-    let Ok(mut master) = scene.command(&["-M", "-N", "-S", &control]).stdin(Stdio::null()).spawn() else {
+    let mut command = scene.command(&["-M", "-N", "-S", &control]);
+    let Ok(mut master) = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn() else {
         return;
     };
     wait_for("the master", || fs::exists(&control).unwrap());

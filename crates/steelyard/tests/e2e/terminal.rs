@@ -195,7 +195,9 @@ impl Drop for Terminal {
         let _ = self.child.wait();
         self.hang_up();
         if std::thread::panicking() {
-            eprintln!("--- on the terminal was written:\n{:?}\n---", self.transcript());
+            // A panic in here would end all tests: what cannot be printed is left out.
+            let _ =
+                writeln!(std::io::stderr(), "--- on the terminal was written:\n{:?}\n---", self.transcript());
         }
     }
 }
