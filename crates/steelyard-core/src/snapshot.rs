@@ -20,6 +20,7 @@ use crate::balance::startup::StartupReason;
 use crate::balance::{self, Measures};
 use crate::config::difference::Difference;
 use crate::config::guard::Guards;
+use crate::config::renamed::Renamed;
 use crate::config::{Config, Features, LbBinding, LbVserver, Member, RequestUnit, ServiceGroup, ServiceType};
 use crate::service::Service;
 use crate::service::hot::Lines;
@@ -109,12 +110,11 @@ impl Snapshot {
         next
     }
 
-    /// The same view where those virtual servers and those services have other names, in that order: what follows it
-    /// finds them by these.
-    pub fn renamed(&self, vservers: &[(String, String)], services: &[(String, String)]) -> Snapshot {
+    /// The same view where virtual servers and services have those other names: what follows it finds them by these.
+    pub fn renamed(&self, names: &Renamed) -> Snapshot {
         let mut renamed = self.clone();
-        rename(&mut renamed.vservers, vservers);
-        rename(&mut renamed.services, services);
+        rename(&mut renamed.vservers, &names.vservers);
+        rename(&mut renamed.services, &names.services);
         renamed
     }
 

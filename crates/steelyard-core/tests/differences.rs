@@ -9,8 +9,10 @@ use proptest::prelude::*;
 use steelyard_core::balance::picker::{Picker, Seat};
 use steelyard_core::command::{self, Command, Guarded, Switched, guards, lex, parse, print, read, run_line};
 use steelyard_core::config::Config;
+use steelyard_core::config::departure::Departures;
 use steelyard_core::config::difference::Difference;
 use steelyard_core::config::guard::Guards;
+use steelyard_core::config::renamed::Renamed;
 use steelyard_core::config::secret::{Plain, Unseal};
 use steelyard_core::monitor::bound::Means;
 use steelyard_core::monitor::schedule::Schedule;
@@ -178,7 +180,7 @@ impl Site {
         switched: &Switched,
         now: Time,
     ) {
-        let before = self.snapshot.renamed(&switched.renamed_vservers, &switched.renamed_services);
+        let before = self.snapshot.renamed(&switched.renamed);
         let next = before.next_by(difference, config, guards, now);
         let means = Means { key: &NoKey, handshakes: &AnyFile };
         let targets = targets::targets(difference, config, &switched.departures, &next, &means);
@@ -288,7 +290,7 @@ proptest! {
                 // As after a save and a reload: nothing is shared, and all may stand in another order.
                 next = read(print(&next).ns_conf.as_bytes(), "ns.conf").config;
             }
-            let difference = Difference::between(&config, &next, &switched.departures);
+            let difference = Difference::between(&config, &next, &switched.departures, &switched.renamed);
             guarded = guarded.after(&difference, &next);
             let anew = guards(&next);
             prop_assert_eq!(&guarded.guards, &anew, "{:?}", lines);
@@ -311,7 +313,7 @@ fn a_way_out_that_is_another_one_counts_and_nothing_else_ends_it() {
         let mut next = config.clone();
         let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
         let switched = apply(&mut next, &lines);
-        let difference = Difference::between(&config, &next, &switched.departures);
+        let difference = Difference::between(&config, &next, &switched.departures, &switched.renamed);
         let now = Time::from_us(second * 1_000_000);
         site.take((&difference, &next), &Guards::default(), &switched, now);
         config = next;
@@ -337,6 +339,43 @@ fn a_way_out_that_is_another_one_counts_and_nothing_else_ends_it() {
     assert_eq!(run(&["disable service s1"], 75), State::OutOfService, "at once");
 }
 
+/// What one change renames and removes is in neither configuration by the name that it has meanwhile.
+#[test]
+fn what_is_renamed_and_removed_by_one_change_is_gone() {
+    for (lines, left) in [
+        (&["rename lb vserver v1 v2", "rm lb vserver v2"][..], (&["v0"][..], &["g0?h0?90", "s0", "s1"][..])),
+        (
+            &["rename lb vserver v1 V3", "rename lb vserver V3 v2", "rm lb vserver v2"],
+            (&["v0"], &["g0?h0?90", "s0", "s1"]),
+        ),
+        (
+            &["rename lb vserver v1 v2", "rm lb vserver v2", "add lb vserver v1 HTTP 10.9.0.2 80"],
+            (&["v0", "v1"], &["g0?h0?90", "s0", "s1"]),
+        ),
+        (&["rename service s1 s2", "rm service s2"], (&["v0", "v1"], &["g0?h0?90", "s0"])),
+        (
+            &["rename service s1 s3", "rename service s3 s2", "rm service s2"],
+            (&["v0", "v1"], &["g0?h0?90", "s0"]),
+        ),
+        (
+            &["rename service s1 s2", "rm service s2", "add service s1 h1 HTTP 80"],
+            (&["v0", "v1"], &["g0?h0?90", "s0", "s1"]),
+        ),
+    ] {
+        let config = read(SITE.as_bytes(), "ns.conf").config;
+        let first = Snapshot::default().next(&config, &Guards::default(), Time::ZERO);
+        let mut next = config.clone();
+        let own: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+        let switched = apply(&mut next, &own);
+        let difference = Difference::between(&config, &next, &switched.departures, &switched.renamed);
+        let second =
+            first.renamed(&switched.renamed).next_by(&difference, &next, &Guards::default(), Time::ZERO);
+        let vservers: Vec<&str> = second.vservers().map(|v| &*v.name).collect();
+        let services: Vec<&str> = second.services().map(|s| s.name()).collect();
+        assert_eq!((&*vservers, &*services), left, "{lines:?}");
+    }
+}
+
 /// A change of one virtual server among many leaves the others alone.
 #[test]
 fn what_a_change_does_not_concern_is_not_looked_at() {
@@ -351,7 +390,7 @@ fn what_a_change_does_not_concern_is_not_looked_at() {
         &["set lb vserver v7 -comment x".to_owned(), "set service s9 -maxClient 5".to_owned()],
     );
     assert_ne!(config, next);
-    let difference = Difference::between(&config, &next, &switched.departures);
+    let difference = Difference::between(&config, &next, &switched.departures, &switched.renamed);
     let named: Vec<&str> = difference.vservers_named().unwrap().iter().map(String::as_str).collect();
     assert_eq!(named, ["v7", "v9"], "v9 uses the service that changed");
     let second = first.next_by(&difference, &next, &Guards::default(), Time::ZERO);
@@ -374,6 +413,6 @@ fn what_a_change_does_not_concern_is_not_looked_at() {
         .unwrap(),
     )
     .unwrap();
-    let nothing = Difference::between(&next.clone(), &next, &Switched::default().departures);
+    let nothing = Difference::between(&next.clone(), &next, &Departures::default(), &Renamed::default());
     assert_eq!(nothing.vservers_named().map(|names| names.len()), Some(0));
 }

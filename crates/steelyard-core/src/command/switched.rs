@@ -7,6 +7,7 @@ use super::read::{Line, Outcome};
 use super::{Command, Object, Verb};
 use crate::config::attribute::{Host, Place, Value};
 use crate::config::departure::{Departure, Departures, Disabled};
+use crate::config::renamed::Renamed;
 
 /// See above.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
@@ -15,10 +16,8 @@ pub struct Switched {
     pub departures: Departures,
     /// Virtual servers that a line enables, in lower case.
     pub enabled_vservers: BTreeSet<String>,
-    /// Virtual servers that have another name from here on, the old one first, in the order of the lines.
-    pub renamed_vservers: Vec<(String, String)>,
-    /// The same of services.
-    pub renamed_services: Vec<(String, String)>,
+    /// What has another name.
+    pub renamed: Renamed,
 }
 
 impl Switched {
@@ -48,8 +47,8 @@ impl Switched {
             (Verb::Disable, Object::LbVserver) => {
                 self.enabled_vservers.remove(&key(command).to_ascii_lowercase());
             }
-            (Verb::Rename, Object::LbVserver) => self.renamed_vservers.extend(renamed(command)),
-            (Verb::Rename, Object::Service) => self.renamed_services.extend(renamed(command)),
+            (Verb::Rename, Object::LbVserver) => self.renamed.vservers.extend(renamed(command)),
+            (Verb::Rename, Object::Service) => self.renamed.services.extend(renamed(command)),
             (Verb::Disable, Object::Server) => self.leaves(Disabled::Server(key(command)), command),
             (Verb::Disable, Object::Service) => self.leaves(Disabled::Service(key(command)), command),
             (Verb::Disable, Object::ServiceGroup) => self.leaves(member_or_group(command), command),

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::departure::Departures;
+use super::renamed::{self, Renamed};
 use super::{
     Config, LbParameter, LbVserver, MonitorBinding, PING_DEFAULT, Service, ServiceGroup, TCP_DEFAULT, Table,
 };
@@ -40,8 +41,14 @@ impl Difference {
         }
     }
 
-    /// What makes `before` `after`, where what is disabled leaves as `departures` says.
-    pub fn between(before: &Config, after: &Config, departures: &Departures) -> Difference {
+    /// What makes `before` `after`, where what is disabled leaves as `departures` says, and what is alive has other names
+    /// as `renamed` says.
+    pub fn between(
+        before: &Config,
+        after: &Config,
+        departures: &Departures,
+        renamed: &Renamed,
+    ) -> Difference {
         let Config {
             servers,
             services,
@@ -90,6 +97,7 @@ impl Difference {
         touched.extend(before.ssl_services.changed_names(ssl_services));
         groups.extend(before.ssl_service_groups.changed_names(ssl_service_groups));
         touched.extend(departures.services().cloned());
+        touched.extend(renamed::names(&renamed.services));
         groups.extend(departures.groups().cloned());
         if !used.is_empty() {
             touched.extend(names(services.iter().filter(|s| used.by_service(s)).map(|s| &s.name)));
@@ -106,6 +114,7 @@ impl Difference {
         } else {
             let mut vservers = before.lb_vservers.changed_names(lb_vservers);
             vservers.extend(before.ssl_vservers.changed_names(ssl_vservers));
+            vservers.extend(renamed::names(&renamed.vservers));
             vservers.extend(users(before, after, [&touched, &groups]));
             Touched::Named(vservers)
         };

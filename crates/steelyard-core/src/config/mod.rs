@@ -33,6 +33,7 @@ mod ns_config;
 mod ns_ip;
 mod ns_sp_params;
 mod policy_binding;
+pub mod renamed;
 pub mod secret;
 mod server;
 mod service;

@@ -11,6 +11,7 @@ use steelyard_core::config::Config;
 use steelyard_core::config::departure::Departures;
 use steelyard_core::config::difference::Difference;
 use steelyard_core::config::guard::Guards;
+use steelyard_core::config::renamed::Renamed;
 use steelyard_core::proxy::engine::Engine;
 use steelyard_core::proxy::limits::Limits;
 use steelyard_core::service::Service;
@@ -304,7 +305,7 @@ impl Simulation {
         let config = plan.config();
         let difference = match self.snapshot.generation {
             0 => Difference::whole(),
-            _ => Difference::between(&self.config, &config, &Departures::default()),
+            _ => Difference::between(&self.config, &config, &Departures::default(), &Renamed::default()),
         };
         let now = Time::from_us(self.shared.net.schedule.now);
         let snapshot = Arc::new(self.snapshot.next_by(&difference, &config, &Guards::default(), now));

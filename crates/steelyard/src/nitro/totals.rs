@@ -240,6 +240,7 @@ mod tests {
     use steelyard_core::command::read;
     use steelyard_core::config::departure::Departures;
     use steelyard_core::config::guard::Guards;
+    use steelyard_core::config::renamed::Renamed;
 
     use super::*;
 
@@ -313,7 +314,7 @@ mod tests {
             // One part comes or goes, and every third time several.
             chosen ^= if step % 3 == 0 { step * 7_919 % 256 } else { 1 << (step * 5 % 8) };
             let next = of(chosen);
-            let difference = Difference::between(&before, &next, &Departures::default());
+            let difference = Difference::between(&before, &next, &Departures::default(), &Renamed::default());
             let after = snapshot.next_by(&difference, &next, &Guards::default(), Time::ZERO);
             all.follow(&Difference::whole(), (&snapshot, &after), &next);
             by_difference.follow(&difference, (&snapshot, &after), &next);

@@ -42,7 +42,7 @@ impl State {
     ) -> Result<Replaced, Vec<String>> {
         let (difference, guarded) = {
             let Running { config: before, guarded, .. } = &*self.running.borrow();
-            let difference = Difference::between(before, &config, &switched.departures);
+            let difference = Difference::between(before, &config, &switched.departures, &switched.renamed);
             let guarded = guarded.after(&difference, &config);
             (difference, guarded)
         };
@@ -53,7 +53,7 @@ impl State {
         if on_failure == OnFailure::Exit && !failures.is_empty() {
             return Err(failures.iter().map(not_open).collect());
         }
-        let before = self.snapshot().renamed(&switched.renamed_vservers, &switched.renamed_services);
+        let before = self.snapshot().renamed(&switched.renamed);
         let snapshot = Arc::new(before.next_by(&difference, &config, &guards, self.clock.now()));
         self.tell_sources(&difference, &config, &snapshot);
         let enabled = switched.enabled_vservers.iter().filter_map(|name| snapshot.vserver(name));

@@ -9,6 +9,7 @@ use steelyard_core::balance::decision::Decision;
 use steelyard_core::config::departure::Departures;
 use steelyard_core::config::difference::Difference;
 use steelyard_core::config::guard::Guards;
+use steelyard_core::config::renamed::Renamed;
 use steelyard_core::service::{ResponseTime, Service, State};
 use steelyard_core::snapshot::Snapshot;
 use steelyard_core::time::Time;
@@ -77,7 +78,9 @@ impl Site {
         let (now, config) = (self.time(), plan.config());
         let difference = match self.snapshot.generation {
             0 => Difference::whole(),
-            _ => Difference::between(&self.plan.config(), &config, &Departures::default()),
+            _ => {
+                Difference::between(&self.plan.config(), &config, &Departures::default(), &Renamed::default())
+            }
         };
         let next = self.snapshot.next_by(&difference, &config, &Guards::default(), now);
         let before = std::mem::replace(&mut self.snapshot, next);
