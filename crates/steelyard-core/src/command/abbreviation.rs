@@ -2,7 +2,7 @@
 
 /// What a word stands for.
 #[derive(PartialEq, Eq, Debug)]
-pub(super) enum Match {
+pub enum Match {
     /// This.
     One(&'static str),
     /// Any of these.
@@ -11,14 +11,14 @@ pub(super) enum Match {
     None,
 }
 
-/// Looks `word` up among the candidates.
-pub(super) fn find(word: &str, candidates: impl Iterator<Item = &'static str>) -> Match {
+/// Looks `word` up among the candidates: the one that it is, or else those that it abbreviates, each once.
+pub fn find(word: &str, candidates: impl Iterator<Item = &'static str>) -> Match {
     let mut begun: Vec<&'static str> = Vec::new();
     for candidate in candidates {
         if candidate.eq_ignore_ascii_case(word) {
             return Match::One(candidate);
         }
-        if begins(candidate, word) && !word.is_empty() && !begun.contains(&candidate) {
+        if abbreviates(word, candidate) && !begun.contains(&candidate) {
             begun.push(candidate);
         }
     }
@@ -29,7 +29,13 @@ pub(super) fn find(word: &str, candidates: impl Iterator<Item = &'static str>) -
     }
 }
 
-/// Does a word begin so, in whatever case?
+/// Does `word` abbreviate `full`: is it its beginning, or all of it, in whatever case? What else it may abbreviate is no matter.
+/// No letter at all, or the hyphen of an option alone, abbreviates nothing.
+pub fn abbreviates(word: &str, full: &str) -> bool {
+    !matches!(word, "" | "-") && begins(full, word)
+}
+
+/// Does `full` begin so, in whatever case? Each word begins with the empty one: what may be typed next is asked so.
 pub(super) fn begins(full: &str, start: &str) -> bool {
     full.get(..start.len()).is_some_and(|first| first.eq_ignore_ascii_case(start))
 }
@@ -47,5 +53,14 @@ mod tests {
         assert_eq!(find("servi", objects.into_iter()), Match::Several(vec!["service", "serviceGroup"]));
         assert_eq!(find("", objects.into_iter()), Match::None);
         assert_eq!(find("sé", objects.into_iter()), Match::None);
+    }
+
+    #[test]
+    fn nothing_abbreviates_nothing() {
+        assert!(abbreviates("-FO", "-force") && abbreviates("-force", "-force"));
+        assert!(!abbreviates("", "-force") && !abbreviates("-", "-force"));
+        assert!(!abbreviates("-forces", "-force") && !abbreviates("force", "-force"));
+        assert!(begins("-force", "") && begins("-force", "-"));
+        assert_eq!(find("-", ["-page", "-total"].into_iter()), Match::None);
     }
 }

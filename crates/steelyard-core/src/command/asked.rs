@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::abbreviation::{Match, begins, find};
+use super::abbreviation::{Match, abbreviates, begins, find};
 use super::about::{self, About};
 use super::catalogue::{Head, head, next, title};
 use super::counted::counted_of;
@@ -86,16 +86,15 @@ fn once_of(words: &[Word]) -> Vec<&'static Once> {
     {
         let object = named(rest);
         let is_meant = |once: &&Once| {
-            begins(once.verb, &verb.text) && once.of_cli().is_some_and(|known| begins(known, &object))
+            abbreviates(&verb.text, once.verb) && once.of_cli().is_some_and(|known| begins(known, &object))
         };
         return once().filter(is_meant).collect();
     }
     let Some(title) = title(words).filter(|title| title.group.is_empty() && title.object.is_empty()) else {
         return Vec::new();
     };
-    let rest = named(words.get(title.used..).unwrap_or_default()).to_ascii_lowercase();
-    let is_meant =
-        |once: &&Once| once.verb == title.verb && once.object.to_ascii_lowercase().starts_with(&rest);
+    let rest = named(words.get(title.used..).unwrap_or_default());
+    let is_meant = |once: &&Once| once.verb == title.verb && begins(once.object, &rest);
     once().filter(is_meant).collect()
 }
 

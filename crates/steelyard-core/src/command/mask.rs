@@ -4,6 +4,7 @@
 //! resource of this program and of lines that are refused; a row says it of the others. The hard question is a line that
 //! is wrong: what may be a secret in it is taken for one, since a mask too many does no harm.
 
+use super::abbreviation::abbreviates;
 use super::keep;
 use super::lex::{self, Word};
 use super::nearest::nearest;
@@ -133,12 +134,8 @@ trait ByPrefix {
 
 impl<'w, I: Iterator<Item = &'w str>> ByPrefix for I {
     fn eq_by_prefix(mut self, whole: &[&str]) -> bool {
-        whole.iter().all(|whole| self.next().is_some_and(|word| begins(word, whole)))
+        whole.iter().all(|whole| self.next().is_some_and(|word| abbreviates(word, whole)))
     }
-}
-
-fn begins(word: &str, whole: &str) -> bool {
-    !word.is_empty() && whole.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
 }
 
 /// Does an option of that name, hyphen included, hold a secret?

@@ -3,7 +3,7 @@
 //! The one door to [`Config`](crate::config::Config): whether a command came as text or as JSON, it is a [`Command`]
 //! when it gets here, and [`apply()`] is the only code that changes a configuration.
 
-mod abbreviation;
+pub mod abbreviation;
 mod about;
 mod already;
 mod apply;

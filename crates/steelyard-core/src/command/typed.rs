@@ -4,7 +4,7 @@
 //! configured. The hard question is which words policies judge: those of the command in full, whatever abbreviation was
 //! typed, and never a secret.
 
-use super::abbreviation::begins;
+use super::abbreviation::abbreviates;
 use super::catalogue::{Entry, title};
 use super::keep;
 use super::lex::{self, Word};
@@ -237,14 +237,13 @@ fn action(words: &[Word]) -> Action {
 
 /// The object of an action by any abbreviation of its words, the group `ns` left out or not.
 pub(super) fn object_of(words: &[Word], used: usize) -> (String, usize) {
-    let begins = |full: &str, word: &str| !word.is_empty() && begins(full, word);
     let word = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
     for object in ACTED_ON {
         let (group, name) = object.split_once(' ').unwrap_or(("", object));
-        if begins(group, word(used)) && begins(name, word(used + 1)) {
+        if abbreviates(word(used), group) && abbreviates(word(used + 1), name) {
             return ((*object).to_owned(), used + 2);
         }
-        if group == "ns" && begins(name, word(used)) {
+        if group == "ns" && abbreviates(word(used), name) {
             return ((*object).to_owned(), used + 1);
         }
     }

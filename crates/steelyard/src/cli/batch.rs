@@ -5,12 +5,12 @@
 
 use std::io::BufRead;
 
+use steelyard_core::command::abbreviation::abbreviates;
 use steelyard_core::command::lex::Word;
 use steelyard_core::command::{Action, Refusal};
 
 use super::LONGEST;
 use super::line::Said;
-use super::mode::begins;
 use crate::fault::reason;
 
 /// Where lines come from.
@@ -91,8 +91,10 @@ impl Order {
             if action.verb != "batch" {
                 return Err(unknown(word));
             }
-            let option =
-                BATCH.into_iter().find(|option| begins(option, &word.text)).ok_or_else(|| unknown(word))?;
+            let option = BATCH
+                .into_iter()
+                .find(|option| abbreviates(&word.text, option))
+                .ok_or_else(|| unknown(word))?;
             let value = words.next().ok_or(Refusal::OptionValueMissing { argument: &option[1..] })?;
             match option {
                 "-fileName" => from = Some(value.text.clone()),

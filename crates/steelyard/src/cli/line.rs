@@ -1,13 +1,14 @@
 //! One line: what of it is this client's to do, and what the program's.
 
 use serde_json::{Map, Value};
+use steelyard_core::command::abbreviation::abbreviates;
 use steelyard_core::command::lex::{Word, words};
 use steelyard_core::command::{Action, Meaning, Refusal, Typed, Verb, code_of};
 use steelyard_core::config::Config;
 
 use super::filter::Filter;
 use super::json::{self, Print};
-use super::mode::{DisabledFeature, Mode, begins};
+use super::mode::{DisabledFeature, Mode};
 use super::screen::Screen;
 use super::show;
 use super::stat::Pages;
@@ -219,8 +220,8 @@ fn look(typed: &Typed, door: &Door, mode: &Mode, how: Look) -> Result<Option<Loo
 /// Is its verb `show` or `stat`?
 fn is_looking(command: &str) -> bool {
     let words = words(command).unwrap_or_default();
-    let verb = words.first().map_or("", |word| word.text.as_str()).to_ascii_lowercase();
-    verb == "stat" || verb.len() > 1 && "show".starts_with(&verb)
+    let verb = words.first().map_or("", |word| word.text.as_str());
+    verb.eq_ignore_ascii_case("stat") || verb.len() > 1 && abbreviates(verb, "show")
 }
 
 impl From<String> for Answer {
@@ -235,7 +236,8 @@ fn of_session(line: &str) -> Option<Action> {
     if let [verb, group, object, ..] = &*words
         && group.text.eq_ignore_ascii_case("cli")
         && let Some((verb, object)) = OF_CLI.into_iter().find(|(known, full)| {
-            begins(known, &verb.text) && begins(full.strip_prefix("cli ").unwrap_or(full), &object.text)
+            abbreviates(&verb.text, known)
+                && abbreviates(&object.text, full.strip_prefix("cli ").unwrap_or(full))
         })
     {
         return Some(Action { verb, object: object.to_owned(), arguments: words[3..].to_vec() });

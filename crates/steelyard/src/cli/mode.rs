@@ -1,5 +1,6 @@
 //! `set`, `unset` and `show cli mode`: how the session behaves (`spec/cli.md` 1).
 
+use steelyard_core::command::abbreviation::{Match, find};
 use steelyard_core::command::lex::Word;
 use steelyard_core::command::{Allowed, Refusal};
 
@@ -140,14 +141,12 @@ impl Mode {
 /// The option that a word begins; only it.
 fn option(word: &Word) -> Result<&'static str, Said> {
     let unknown = || Refusal::UnknownArgument { word: word.text.clone(), nearest: None };
-    if !word.option || word.text.len() < 2 {
-        return Err(unknown().into());
-    }
-    let found: Vec<&'static str> = OPTIONS.into_iter().filter(|option| begins(option, &word.text)).collect();
-    match *found {
-        [option] => Ok(option),
-        [] => Err(unknown().into()),
-        _ => Err(Refusal::AmbiguousArgument { word: word.text.clone(), candidates: found }.into()),
+    match find(&word.text, OPTIONS.into_iter()) {
+        Match::One(option) if word.option => Ok(option),
+        Match::Several(candidates) if word.option => {
+            Err(Refusal::AmbiguousArgument { word: word.text.clone(), candidates }.into())
+        }
+        _ => Err(unknown().into()),
     }
 }
 
@@ -156,23 +155,14 @@ fn one_of(
     words: &'static [&'static str],
     given: &str,
 ) -> Result<&'static str, Refusal> {
-    let found: Vec<&'static str> = words.iter().copied().filter(|word| begins(word, given)).collect();
-    let whole = found.iter().find(|word| word.len() == given.len());
-    match (whole, &*found) {
-        (Some(word), _) | (None, [word]) => Ok(word),
-        (None, []) => {
-            let word = given.to_owned();
+    let word = given.to_owned();
+    match find(given, words.iter().copied()) {
+        Match::One(word) => Ok(word),
+        Match::Several(candidates) => Err(Refusal::AmbiguousValue { argument, word, candidates }),
+        Match::None => {
             Err(Refusal::InvalidValue { argument, word, allowed: Allowed::Words(words), nearest: None })
         }
-        _ => Err(Refusal::AmbiguousValue { argument, word: given.to_owned(), candidates: found }),
     }
-}
-
-/// Does an abbreviation stand for that?
-pub fn begins(full: &str, word: &str) -> bool {
-    !word.is_empty()
-        && word != "-"
-        && full.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
 }
 
 const OPTIONS: [&str; 6] = ["-page", "-total", "-color", "-disabledFeatureAction", "-timeout", "-regex"];

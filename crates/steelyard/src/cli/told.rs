@@ -5,12 +5,12 @@
 
 use std::path::Path;
 
+use steelyard_core::command::abbreviation::abbreviates;
 use steelyard_core::command::lex::Word;
 use steelyard_core::command::{Action, Allowed, Page, Refusal, help, man};
 
 use super::layout::lines;
 use super::line::Said;
-use super::mode::begins;
 use crate::door::Door;
 use crate::fault::Fault;
 use crate::{check, explain};
@@ -42,7 +42,7 @@ fn decisions(words: &[Word], door: &Door) -> Result<String, Said> {
             }
             continue;
         }
-        if !begins("-last", &word.text) {
+        if !abbreviates(&word.text, "-last") {
             return Err(unknown(word));
         }
         let value = words.next().ok_or(Refusal::ValueMissing { argument: "last" })?;

@@ -8,6 +8,7 @@
 
 use hyper::{Method, StatusCode};
 use serde_json::{Map, Value, json};
+use steelyard_core::command::abbreviation::abbreviates;
 use steelyard_core::command::{Action, Command, Meaning, Object, Parsed, Refusal, Typed, Verb, Warning};
 
 use super::change::refused::of_line;
@@ -202,7 +203,7 @@ async fn act(action: &Action, who: &Identity, door: &Door) -> Result<Outcome, Wr
         ("clear", "lb persistentSessions", [vserver]) => {
             ("lbpersistentsessions", "action=clear", json!({ "vserver": vserver }))
         }
-        ("kill", "system session", [all]) if begins("-all", all) => {
+        ("kill", "system session", [all]) if abbreviates(all, "-all") => {
             ("systemsession", "action=kill", json!({ "all": true }))
         }
         ("kill", "system session", [sid]) => ("systemsession", "action=kill", json!({ "sid": sid })),
@@ -242,7 +243,7 @@ fn outcome_of(reply: &Reply, resource: &str) -> Result<Outcome, Wrong> {
 /// The level of `clear ns config`. Nobody is asked whether it is meant: that has to be said.
 fn level<'w>(words: &[&'w str]) -> Result<&'w str, Wrong> {
     let (flags, levels): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.starts_with('-'));
-    if let Some(unknown) = flags.iter().find(|flag| !begins("-force", flag)) {
+    if let Some(unknown) = flags.iter().find(|flag| !abbreviates(flag, "-force")) {
         return Err(Refusal::UnknownArgument { word: (*unknown).to_owned(), nearest: None }.into());
     }
     let [level] = levels[..] else {
@@ -256,13 +257,8 @@ fn level<'w>(words: &[&'w str]) -> Result<&'w str, Wrong> {
         let failure = Failure { status: StatusCode::BAD_REQUEST, code: 1036, text: SURE.to_owned() };
         return Err(Wrong { failure, advice: "nobody is asked here; give -force if it is meant".to_owned() });
     }
-    let known = ["basic", "extended", "full"].into_iter().find(|known| begins(known, level));
+    let known = ["basic", "extended", "full"].into_iter().find(|known| abbreviates(level, known));
     Ok(known.unwrap_or(level))
-}
-
-fn begins(full: &str, word: &str) -> bool {
-    word.trim_start_matches('-').chars().next().is_some()
-        && full.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
 }
 
 fn not_done(what: String) -> Wrong {

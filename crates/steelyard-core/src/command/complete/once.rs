@@ -1,7 +1,7 @@
 //! What commands take that configure nothing.
 
 use super::{Need, Search};
-use crate::command::abbreviation::begins;
+use crate::command::abbreviation::abbreviates;
 use crate::command::catalogue::{next, title};
 use crate::command::lex::Word;
 use crate::command::once::{CLI, Once, Part, What, once};
@@ -42,7 +42,7 @@ impl Search<'_> {
         match rest {
             [] => of_verb.iter().for_each(|(object, once)| self.word(object, once.help, Need::Must)),
             [object, arguments @ ..] => {
-                if let Some((_, once)) = of_verb.iter().find(|(known, _)| begins(known, &object.text)) {
+                if let Some((_, once)) = of_verb.iter().find(|(known, _)| abbreviates(&object.text, known)) {
                     self.parts(once, arguments);
                 }
             }
@@ -64,9 +64,9 @@ impl Search<'_> {
         let known = |once: &&'static Once| {
             let (group, name) = once.object.split_once(' ')?;
             match words {
-                [] if group == "ns" && !begun.is_empty() && begins(name, &begun) => Some((name, once.help)),
+                [] if group == "ns" && abbreviates(&begun, name) => Some((name, once.help)),
                 [] => Some((group, about::group(group).help)),
-                [first] if begins(group, &first.text) => Some((name, once.help)),
+                [first] if abbreviates(&first.text, group) => Some((name, once.help)),
                 _ => None,
             }
         };
@@ -138,6 +138,6 @@ impl Search<'_> {
 
 /// The commands about the session itself that a verb begins, with their objects.
 fn of_cli(verb: &Word) -> Vec<(&'static str, &'static Once)> {
-    let is_meant = |once: &&Once| begins(once.verb, &verb.text) && !verb.text.is_empty();
+    let is_meant = |once: &&Once| abbreviates(&verb.text, once.verb);
     once().filter(is_meant).filter_map(|once| Some((once.of_cli()?, once))).collect()
 }

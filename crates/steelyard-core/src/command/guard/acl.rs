@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use super::{begins, may_be};
+use super::may_be;
 use crate::config::guard::Guard;
 
 /// What the rules that deny are about, and the guard that they are; rules about the same are one guard.
@@ -79,7 +79,7 @@ fn denial(words: &[String]) -> Option<(&'static str, &str, Destination)> {
 
 /// The operator and the value after an option: `-destIP != 10.0.0.1`.
 fn operand<'w>(options: &'w [String], name: &str) -> Option<(&'w str, &'w str)> {
-    let at = options.iter().position(|word| word.len() == name.len() && begins(word, name))?;
+    let at = options.iter().position(|word| word.eq_ignore_ascii_case(name))?;
     match options.get(at + 1..)? {
         [operator, value, ..] if ["=", "!=", "EQ", "NEQ"].contains(&operator.as_str()) => {
             Some((operator, value))

@@ -8,6 +8,7 @@ mod acl;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::abbreviation::{abbreviates, begins};
 use super::lex;
 use super::value::write;
 use crate::config::attribute::{Attribute, Effect, Resource};
@@ -286,7 +287,7 @@ impl Line {
     fn refused(&self) -> Option<(Reach, Guard)> {
         let (name, words) = self.object(&["lb", "vserver"]).or_else(|| self.object(&["vserver"]))?;
         let is = matches!(self.class, Class::Refused(NO_SUCH_ARGUMENT)) && self.begins("set");
-        let known = |word: &str| LbVserver::ATTRIBUTES.iter().any(|a| begins(&word[1..], a.row.cli));
+        let known = |word: &str| LbVserver::ATTRIBUTES.iter().any(|a| abbreviates(&word[1..], a.row.cli));
         let odd = words.iter().find(|word| word.len() > 1 && word.starts_with('-') && !known(word))?;
         is.then(|| (Reach::Named(name.to_owned()), Guard::Refused { option: odd.clone() }))
     }
@@ -325,9 +326,7 @@ impl Policies {
     fn guard(&self, name: &str, bound: Bound) -> Option<Guard> {
         let kinds = self.0.get(&name.to_ascii_lowercase()).map_or(&[][..], Vec::as_slice);
         let deciding = kinds.iter().find(|kind| !is_one_of(kind, TRAFFIC));
-        let built_in = BUILT_IN
-            .iter()
-            .any(|start| name.get(..start.len()).is_some_and(|n| n.eq_ignore_ascii_case(start)));
+        let built_in = BUILT_IN.iter().any(|start| begins(name, start));
         let harmless = deciding.is_none() && (!kinds.is_empty() || built_in);
         (!harmless).then(|| Guard::Policy { kind: deciding.cloned(), name: name.to_owned(), bound })
     }
@@ -335,21 +334,17 @@ impl Policies {
 
 /// The word after an option that is, or abbreviates, `whole`.
 fn option<'w>(words: &'w [String], whole: &str) -> Option<&'w str> {
-    let at = words.iter().position(|word| word.len() > 2 && begins(word, whole))?;
+    let at = words.iter().position(|word| word.len() > 2 && abbreviates(word, whole))?;
     words.get(at + 1).map(String::as_str)
 }
 
 fn asks(words: &[String]) -> bool {
-    option(words, "-clientAuth").is_some_and(|value| begins(value, "ENABLED"))
+    option(words, "-clientAuth").is_some_and(|value| abbreviates(value, "ENABLED"))
 }
 
 /// May `word` abbreviate `whole`? What else it may stand for is no matter here.
 fn may_be(word: &str, whole: &str) -> bool {
-    word.len() > 1 && begins(word, whole)
-}
-
-fn begins(word: &str, whole: &str) -> bool {
-    whole.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+    word.len() > 1 && abbreviates(word, whole)
 }
 
 fn is_one_of(kind: &str, kinds: &[&str]) -> bool {
@@ -358,7 +353,7 @@ fn is_one_of(kind: &str, kinds: &[&str]) -> bool {
 
 /// The kind in full, if `kind` abbreviates one that decides who gets in.
 fn full(kind: &str) -> String {
-    let known = DECIDING.iter().chain(TRAFFIC).find(|known| kind.len() > 2 && begins(kind, known));
+    let known = DECIDING.iter().chain(TRAFFIC).find(|known| kind.len() > 2 && abbreviates(kind, known));
     known.map_or_else(|| kind.to_ascii_lowercase(), |known| (*known).to_owned())
 }
 

@@ -1,6 +1,7 @@
 //! Which objects a `show` means: all, one by its name, several by a range or by a regular expression.
 
 use regex::{Regex, RegexBuilder};
+use steelyard_core::command::abbreviation::abbreviates;
 use steelyard_core::command::{Action, Command, Refusal};
 use steelyard_core::config::attribute::{Place, Row};
 
@@ -91,12 +92,8 @@ impl Wanted {
                 continue;
             }
             let given = word.text.trim_start_matches('-');
-            let begins = |full: &str| {
-                !given.is_empty()
-                    && full.get(..given.len()).is_some_and(|start| start.eq_ignore_ascii_case(given))
-            };
-            let option = shown.options.iter().find(|(cli, _)| begins(cli));
-            if option.is_none() && begins("fullValues") {
+            let option = shown.options.iter().find(|(cli, _)| abbreviates(given, cli));
+            if option.is_none() && abbreviates(given, "fullValues") {
                 wanted.in_full = true;
                 continue;
             }
