@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use steelyard_core::command::Object;
 
+use super::lb_vserver::OF_BOTH;
 use super::{general, lines_of, or, text};
 use crate::cli::show::{Fields, Item};
 
@@ -67,7 +68,7 @@ pub fn vserver(item: &Item) -> String {
             ("Traffic Domain", "td"),
         ],
     ));
-    out.push_str(&general::others(Object::CsVserver, of, SHOWN));
+    out.push_str(&general::others(Object::CsVserver, of, &[OF_BOTH, SHOWN].concat()));
     out.push('\n');
     for (at, bound) in item.bound("csvserver_cspolicy_binding").iter().enumerate() {
         out.push_str(&format!("{})\tContent-Based Policy: {}\n", at + 1, policy(bound)));
@@ -84,32 +85,5 @@ fn policy(bound: &Fields) -> String {
 }
 
 const DEFAULT: &str = "csvserver_lbvserver_binding";
-/// What has a line of its own, or is in another.
-const SHOWN: &[&str] = &[
-    "servicetype",
-    "ipv46",
-    "port",
-    "state",
-    "clttimeout",
-    "downstateflush",
-    "disableprimaryondown",
-    "comment",
-    "appflowlog",
-    "redirectportrewrite",
-    "stateupdate",
-    "precedence",
-    "insertvserveripport",
-    "redirecturl",
-    "backupvserver",
-    "l2conn",
-    "casesensitive",
-    "authentication",
-    "authn401",
-    "push",
-    "pushvserver",
-    "pushlabel",
-    "listenpolicy",
-    "icmpvsrresponse",
-    "rhistate",
-    "td",
-];
+/// What has a line of its own, or is in another, beside what a virtual server of load balancing has too.
+const SHOWN: &[&str] = &["stateupdate", "precedence", "redirecturl", "casesensitive", "authentication"];

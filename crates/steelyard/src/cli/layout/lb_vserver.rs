@@ -44,7 +44,8 @@ fn head(item: &Item) -> String {
     out.push_str(&choosing(of));
     out.push_str(&instead(of));
     out.push_str(&rest(of));
-    out.push_str(&general::others(Object::LbVserver, of, SHOWN));
+    let settings: Vec<&str> = SETTINGS_BEFORE.iter().chain(&SETTINGS_BEHIND).map(|(_, name)| *name).collect();
+    out.push_str(&general::others(Object::LbVserver, of, &[OF_BOTH, SHOWN, &settings].concat()));
     out.push('\n');
     out
 }
@@ -212,8 +213,8 @@ const SETTINGS_BEHIND: [(&str, &str); 7] = [
     ("Retain Connections on Cluster", "retainconnectionsoncluster"),
     ("Order Sequence", "toggleorder"),
 ];
-/// What has a line of its own, or is in another.
-const SHOWN: &[&str] = &[
+/// What of a virtual server of either kind has a line of its own, or is in another.
+pub const OF_BOTH: &[&str] = &[
     "servicetype",
     "ipv46",
     "port",
@@ -224,6 +225,20 @@ const SHOWN: &[&str] = &[
     "comment",
     "appflowlog",
     "redirectportrewrite",
+    "backupvserver",
+    "insertvserveripport",
+    "authn401",
+    "push",
+    "pushvserver",
+    "pushlabel",
+    "l2conn",
+    "listenpolicy",
+    "icmpvsrresponse",
+    "rhistate",
+    "td",
+];
+/// What else has, but for the settings.
+const SHOWN: &[&str] = &[
     "dnsoverhttps",
     "lbmethod",
     "backuplbmethod",
@@ -235,35 +250,16 @@ const SHOWN: &[&str] = &[
     "timeout",
     "persistencebackup",
     "backuppersistencetimeout",
-    "backupvserver",
     "redirurl",
     "somethod",
     "sothreshold",
     "sopersistence",
     "sopersistencetimeout",
     "sobackupaction",
-    "insertvserveripport",
-    "authn401",
     "authnvsname",
-    "push",
-    "pushvserver",
-    "pushmulticlients",
-    "pushlabel",
-    "l2conn",
-    "skippersistency",
-    "listenpolicy",
-    "icmpvsrresponse",
-    "rhistate",
     "newservicerequest",
     "newservicerequestunit",
     "newservicerequestincrementinterval",
-    "macmoderetainvlan",
-    "dbslb",
-    "processlocal",
-    "td",
-    "trofspersistence",
-    "retainconnectionsoncluster",
-    "toggleorder",
 ];
 /// Of a binding that was given none, and of what is in use: nothing here goes by order.
 const NO_ORDER: &str = "None";
