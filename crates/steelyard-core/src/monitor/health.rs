@@ -256,10 +256,19 @@ pub fn combine(monitors: impl Iterator<Item = (Health, u32)>, threshold: u32) ->
     }
 }
 
-/// The state that monitors give a service, `leaves` if one of them has been told that it is going out of service: that
-/// counts as UP, and takes it no new work (`spec/methods.md` 3.4).
-pub fn state(monitors: impl Iterator<Item = (Health, u32)>, threshold: u32, leaves: bool) -> State {
-    match combine(monitors, threshold) {
+/// The state that monitors of these weights give a service by what `says` says of each. Where one of them has been told
+/// that the service is going out of service, that counts as UP, and takes it no new work (`spec/methods.md` 3.4).
+pub fn state<'a>(
+    monitors: impl Iterator<Item = (&'a Machine, u32)>,
+    threshold: u32,
+    says: impl Fn(&Machine) -> Health,
+) -> State {
+    let mut leaves = false;
+    let said = monitors.map(|(machine, weight)| {
+        leaves |= machine.leaves;
+        (says(machine), weight)
+    });
+    match combine(said, threshold) {
         State::Down if leaves => State::TrofsDown,
         State::Up | State::Unknown if leaves => State::Trofs,
         state => state,

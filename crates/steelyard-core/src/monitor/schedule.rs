@@ -5,27 +5,28 @@
 //! is forgotten. There is exactly one machine and at most one running probe per service and monitor. Opens no
 //! socket: the caller takes what is due, probes, and brings the results back.
 
+mod entries;
 mod entry;
+mod probing;
 mod target;
 mod watching;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
-use self::entry::{Entry, identity};
+use self::entries::{Entries, Slot};
+use self::entry::Entry;
+pub use self::probing::ProbeKey;
+use self::probing::Probing;
 pub use self::target::{Closing, Due, Outcome, Target, Transition, Watched};
 use super::alarm::Alarm;
 use super::bound::Unknown;
-use super::health::{self, Health, Machine, in_step};
+use super::health::{Machine, in_step};
 use super::user::Script;
-use super::{Channel, Finding, Kind, ProbeResult, Spec};
+use super::{Finding, Kind, ProbeResult, Spec};
 use crate::service::{Service, State};
 use crate::sync::Arc;
 use crate::time::{SECOND_US, Time};
-
-/// One monitor on one service, as long as it probes the same thing.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct ProbeKey(u64);
 
 /// What is known of one monitor on one service.
 pub struct Status<'a> {
@@ -39,14 +40,13 @@ pub struct Status<'a> {
 
 /// All monitors of all services.
 pub struct Schedule {
-    entries: BTreeMap<usize, Entry>,
-    probes: BTreeMap<ProbeKey, Probing>,
+    entries: Entries,
     due: BTreeSet<(Time, ProbeKey)>,
     /// Those of monitors that have a script judge.
     scripted: BTreeSet<ProbeKey>,
     /// The entries on their way out of service.
-    leaving: BTreeSet<usize>,
-    next_key: u64,
+    leaving: BTreeSet<Slot>,
+    next_serial: u64,
     /// Probes that were taken so far.
     taken: u64,
     /// When the next first probe may start.
@@ -54,37 +54,15 @@ pub struct Schedule {
     seed: u64,
 }
 
-struct Probing {
-    service: usize,
-    about: SocketAddr,
-    spec: Arc<Spec>,
-    weight: u32,
-    machine: Machine,
-    /// `Some` while a probe runs.
-    started: Option<Time>,
-    /// When it is due, while none runs.
-    due: Time,
-    first: bool,
-}
-
-impl Probing {
-    /// Would a probe be one more connection to the service at `service`?
-    fn connects_to(&self, service: SocketAddr, now: Time) -> bool {
-        let to = self.spec.destination(self.about);
-        to == service && self.spec.probe(self.about, now, 0).channel() == Channel::Stream
-    }
-}
-
 impl Schedule {
     /// Nothing to probe yet. `seed` spreads the probes over their interval.
     pub fn new(seed: u64) -> Schedule {
         Schedule {
-            entries: BTreeMap::new(),
-            probes: BTreeMap::new(),
+            entries: Entries::default(),
             due: BTreeSet::new(),
             scripted: BTreeSet::new(),
             leaving: BTreeSet::new(),
-            next_key: 0,
+            next_serial: 0,
             taken: 0,
             next_first: Time::ZERO,
             seed,
@@ -95,18 +73,17 @@ impl Schedule {
     /// the services that changed their state by it.
     pub fn tick(&mut self, now: Time) -> (Vec<ProbeKey>, Vec<Transition>) {
         let (mut stopped, mut changed) = (Vec::new(), Vec::new());
-        let over = |id: &usize| self.entries.get(id).is_none_or(|entry| entry.has_left(now));
-        let gone: Vec<usize> = self.leaving.iter().copied().filter(over).collect();
-        for id in gone {
-            self.leaving.remove(&id);
-            let Some(entry) = self.entries.get_mut(&id) else { continue };
+        let over = |slot: &Slot| self.entries.at(*slot).is_none_or(|entry| entry.has_left(now));
+        let gone: Vec<Slot> = self.leaving.iter().copied().filter(over).collect();
+        for slot in gone {
+            self.leaving.remove(&slot);
+            let Some(entry) = self.entries.at_mut(slot) else { continue };
             let departure = entry.departure();
             entry.watch = Watched::Disabled;
-            let keys = std::mem::take(&mut entry.keys);
-            keys.iter().for_each(|key| self.forget(*key));
-            stopped.extend(keys);
-            changed
-                .extend(self.settle(id, None, now).map(|transition| Transition { departure, ..transition }));
+            let probes = std::mem::take(&mut entry.probes);
+            changed.extend(entry.settle(now).map(|transition| Transition { departure, ..transition }));
+            probes.iter().for_each(|probing| self.forget(probing));
+            stopped.extend(probes.iter().map(|probing| probing.key));
         }
         (stopped, changed)
     }
@@ -118,26 +95,30 @@ impl Schedule {
 
     /// Up to `limit` probes that are due; each runs until `finished` is told its key.
     pub fn take_due(&mut self, now: Time, limit: usize) -> Vec<Due> {
-        let mut taken = Vec::new();
-        while taken.len() < limit {
-            let Some(&(at, key)) = self.due.first() else { break };
-            if at > now {
-                break;
+        std::iter::from_fn(|| self.take_next(now)).take(limit).collect()
+    }
+
+    /// The next probe that is due; it runs until `finished` is told its key.
+    pub fn take_next(&mut self, now: Time) -> Option<Due> {
+        while self.next_due().is_some_and(|at| at <= now) {
+            let (_, key) = self.due.pop_first()?;
+            if let Some(due) = self.take(key, now) {
+                return Some(due);
             }
-            self.due.pop_first();
-            taken.extend(self.take(key, now));
         }
-        taken
+        None
     }
 
     /// Starts a probe, or leaves it out where its service has no room for it.
     fn take(&mut self, key: ProbeKey, now: Time) -> Option<Due> {
         self.taken += 1;
-        let seed = scattered(scattered(self.seed ^ key.0).wrapping_add(self.taken));
-        let probing = self.probes.get_mut(&key)?;
-        let entry = self.entries.get(&probing.service)?;
-        let service = entry.service.address();
-        if entry.is_full() && probing.connects_to(service, now) {
+        let seed = scattered(scattered(self.seed ^ key.serial).wrapping_add(self.taken));
+        let entry = self.entries.at_mut(key.slot)?;
+        let is_full = entry.is_full();
+        let Entry { service, closing, probes, .. } = entry;
+        let probing = probes.iter_mut().find(|probing| probing.key == key)?;
+        let at = service.address();
+        if is_full && probing.connects_to(at, now) {
             probing.machine.left_out(ProbeResult::unjudged(Finding::AtMaxClient));
             probing.due = now.plus_us(probing.spec.timing.interval_us.max(1));
             self.due.insert((probing.due, key));
@@ -147,74 +128,69 @@ impl Schedule {
         let (about, spec) = (probing.about, Arc::clone(&probing.spec));
         let to = spec.destination(about);
         let own = spec.source.filter(|own| own.is_ipv4() == to.is_ipv4());
-        let from = own.or_else(|| entry.service.source.of_probe(service.ip(), to.ip()));
+        let from = own.or_else(|| service.source.of_probe(at.ip(), to.ip()));
         // Who is asked in the place of the service is not where its source addresses lead to.
         let from = from.filter(|_| to == about);
         let limit_us = probing.machine.limit_us(&spec.timing);
-        let hop = spec.transparent.then_some(service.ip());
-        Some(Due { key, to, about, from, hop, spec, limit_us, closing: entry.closing, seed })
+        let hop = spec.transparent.then_some(at.ip());
+        Some(Due { key, to, about, from, hop, spec, limit_us, closing: *closing, seed })
     }
 
     /// The next hops that probes go by, whatever the host's routes say.
     pub fn next_hops(&self) -> BTreeSet<IpAddr> {
-        let transparent = self.probes.values().filter(|probing| probing.spec.transparent);
-        let services = transparent.filter_map(|probing| self.entries.get(&probing.service));
+        let is_led = |probing: &Probing| probing.spec.transparent;
+        let services = self.entries.iter().filter(|entry| entry.probes.iter().any(is_led));
         services.map(|entry| entry.service.address().ip()).collect()
     }
 
     /// A probe has ended. Results of probes that were stopped are ignored.
     pub fn finished(&mut self, key: ProbeKey, result: ProbeResult, now: Time) -> Outcome {
-        let seed = self.seed;
-        let Some(probing) = self.probes.get_mut(&key) else { return Outcome::default() };
+        let Some(entry) = self.entries.at_mut(key.slot) else { return Outcome::default() };
+        let Some(probing) = entry.probe_mut(key) else { return Outcome::default() };
         let Some(started) = probing.started.take() else { return Outcome::default() };
-        let matter = probing.machine.record(result.clone(), &probing.spec.timing);
+        let matter = probing.machine.record(result, &probing.spec.timing);
         let mut due = probing.machine.next_due(&probing.spec.timing, started, now);
         if probing.first {
             probing.first = false;
             // The first probes of many services start together; from the second on they are spread out.
             let interval_us = probing.spec.timing.interval_us;
-            let early = spread(seed ^ key.0, interval_us);
+            let early = spread(self.seed ^ key.serial, interval_us);
             due = in_step(Time::from_us(due.as_us().saturating_sub(early)), interval_us).max(now);
         }
         probing.due = due;
         self.due.insert((due, key));
-        let (id, monitor) = (probing.service, probing.spec.name.clone());
-        let service = self.entries.get(&id).map(|entry| Arc::clone(&entry.service));
-        let alarm = matter.zip(service);
-        let alarm = alarm.map(|(matter, service)| Alarm { service, monitor: monitor.clone(), matter });
-        Outcome { transition: self.settle(id, Some((monitor, result)), now), alarm }
+        let cause = || entry.probe(key).and_then(Probing::last_response);
+        let transition = entry.settle(now).map(|transition| Transition { cause: cause(), ..transition });
+        let alarm = |matter| {
+            let monitor = entry.probe(key)?.spec.name.clone();
+            Some(Alarm { service: Arc::clone(&entry.service), monitor, matter })
+        };
+        Outcome { transition, alarm: matter.and_then(alarm) }
     }
 
     /// The monitors of a service, in binding order.
     pub fn monitors(&self, service: &Arc<Service>) -> Vec<Status<'_>> {
-        let keys = self.entries.get(&identity(service)).map(|e| e.keys.as_slice()).unwrap_or_default();
-        let of = |key| self.probes.get(key);
-        keys.iter()
-            .filter_map(of)
-            .map(|p| Status { spec: &p.spec, weight: p.weight, machine: &p.machine })
-            .collect()
+        let probes = self.entries.find(service).map(|entry| entry.probes.as_slice()).unwrap_or_default();
+        probes.iter().map(|p| Status { spec: &p.spec, weight: p.weight, machine: &p.machine }).collect()
     }
 
     /// The monitors of a service that are UNKNOWN because they cannot be run, in binding order; none while it is not
     /// probed.
     pub fn unknown(&self, service: &Arc<Service>) -> &[Unknown] {
-        let entry = self.entries.get(&identity(service)).filter(|entry| entry.is_probed());
+        let entry = self.entries.find(service).filter(|entry| entry.is_probed());
         entry.map(|entry| &*entry.unknown).unwrap_or_default()
     }
 
     /// The state that the last result of each monitor would give by itself.
     pub fn last_results_say(&self, service: &Arc<Service>) -> State {
-        let Some(entry) = self.entries.get(&identity(service)) else { return service.state() };
-        if !entry.is_probed() {
-            return service.state();
-        }
-        self.combined(entry, Machine::last_says)
+        let entry = self.entries.find(service).filter(|entry| entry.is_probed());
+        entry.map_or_else(|| service.state(), |entry| entry.combined(Machine::last_says))
     }
 
     /// The monitors that run and have a script judge, once for each service.
     pub fn scripted(&self) -> impl Iterator<Item = (&Spec, &Script)> {
         self.scripted.iter().filter_map(|key| {
-            let spec = &self.probes.get(key)?.spec;
+            let spec = &self.entries.at(key.slot)?.probe(*key)?.spec;
             match &spec.kind {
                 Kind::User(script) => Some((&**spec, &**script)),
                 _ => None,
@@ -224,141 +200,45 @@ impl Schedule {
 
     /// Has every monitor that runs given its first result?
     pub fn all_probed(&self) -> bool {
-        self.probes.values().all(|p| p.machine.last.is_some())
+        self.probes().all(|probing| probing.machine.last.is_some())
     }
 
     /// How many monitors run, on all services together.
     pub fn running(&self) -> usize {
-        self.probes.len()
+        self.probes().count()
     }
 
     /// How many of those have given no result yet.
     pub fn awaited(&self) -> usize {
-        self.probes.values().filter(|p| p.machine.last.is_none()).count()
+        self.probes().filter(|probing| probing.machine.last.is_none()).count()
     }
 
-    /// The keys of a target's enabled monitors: known ones go on, new ones are due at once.
-    fn adopt(&mut self, target: &Target, old: &[ProbeKey], now: Time) -> Vec<ProbeKey> {
-        let mut keys = Vec::new();
-        for (spec, weight) in target.monitors.iter().filter(|(spec, _)| spec.enabled) {
-            let about = spec.about(target.service.address());
-            let known =
-                old.iter().copied().find(|k| self.probes.get(k).is_some_and(|p| p.spec.name == spec.name));
-            let key = match known {
-                Some(key) if self.asks_the_same(key, spec, about) => {
-                    self.retime(key, spec, *weight, now);
-                    key
-                }
-                Some(key) => {
-                    let history = self.probes.get(&key).map(|p| p.machine.clone());
-                    self.begin(target, (spec, *weight, about), history, now)
-                }
-                None => {
-                    // A monitor that joins a service that others hold UP must fail before it counts against it.
-                    let joins_up = !old.is_empty() && target.service.state() == State::Up;
-                    let health = if joins_up { Health::Up } else { Health::Unknown };
-                    self.begin(target, (spec, *weight, about), Some(Machine::new(health)), now)
-                }
-            };
-            keys.push(key);
-        }
-        keys
+    fn probes(&self) -> impl Iterator<Item = &Probing> {
+        self.entries.iter().flat_map(|entry| &entry.probes)
     }
 
-    fn asks_the_same(&self, key: ProbeKey, spec: &Spec, about: SocketAddr) -> bool {
-        self.probes.get(&key).is_some_and(|p| p.about == about && p.spec.asks_the_same(spec))
-    }
-
-    /// Adopts new timing; what is due later than the new interval allows is brought forward.
-    fn retime(&mut self, key: ProbeKey, spec: &Arc<Spec>, weight: u32, now: Time) {
-        let Some(probing) = self.probes.get_mut(&key) else { return };
-        probing.weight = weight;
-        let changed = probing.spec.timing != spec.timing;
-        probing.spec = Arc::clone(spec);
-        if changed && probing.started.is_none() && !probing.first {
-            let wait = match probing.machine.health() {
-                Health::Down => spec.timing.down_time_us,
-                _ => spec.timing.interval_us,
-            };
-            let due = probing.due.min(now.plus_us(wait));
-            self.due.remove(&(probing.due, key));
-            probing.due = due;
-            self.due.insert((due, key));
-        }
-    }
-
+    /// A probe of the service in `slot`, due as soon as first probes may start.
     fn begin(
         &mut self,
-        target: &Target,
+        slot: Slot,
         (spec, weight, about): (&Arc<Spec>, u32, SocketAddr),
-        machine: Option<Machine>,
+        machine: Machine,
         now: Time,
-    ) -> ProbeKey {
-        let key = ProbeKey(self.next_key);
-        self.next_key += 1;
+    ) -> Probing {
+        let key = ProbeKey { serial: self.next_serial, slot };
+        self.next_serial += 1;
         let due = self.next_first.max(now);
         self.next_first = due.plus_us(SECOND_US / FIRST_PROBES_PER_SECOND);
-        let probing = Probing {
-            service: identity(&target.service),
-            about,
-            spec: Arc::clone(spec),
-            weight,
-            machine: machine.unwrap_or_else(|| Machine::new(Health::Unknown)),
-            started: None,
-            due,
-            first: true,
-        };
         if matches!(spec.kind, Kind::User(_)) {
             self.scripted.insert(key);
         }
-        self.probes.insert(key, probing);
         self.due.insert((due, key));
-        key
+        Probing { key, due, started: None, first: true, weight, spec: Arc::clone(spec), about, machine }
     }
 
-    fn forget(&mut self, key: ProbeKey) {
-        if let Some(probing) = self.probes.remove(&key) {
-            self.due.remove(&(probing.due, key));
-            self.scripted.remove(&key);
-        }
-    }
-
-    /// The state of a service as its monitors have it now.
-    fn state(&self, entry: &Entry) -> State {
-        let health = || self.combined(entry, Machine::health);
-        match entry.watch {
-            Watched::Disabled | Watched::Off { .. } => State::OutOfService,
-            Watched::TakenAsUp => State::Up,
-            Watched::Probed => health(),
-            Watched::Leaving { probed: true, .. } if health().is_out() => State::TrofsDown,
-            Watched::Leaving { .. } => State::Trofs,
-        }
-    }
-
-    /// The state that its monitors give a service, by what `says` says of each.
-    fn combined(&self, entry: &Entry, says: impl Fn(&Machine) -> Health) -> State {
-        let probes = || entry.keys.iter().filter_map(|key| self.probes.get(key));
-        let leaves = probes().any(|p| p.machine.leaves());
-        health::state(probes().map(|p| (says(&p.machine), p.weight)), entry.threshold, leaves)
-    }
-
-    /// Writes a service's state and response time as its monitors have them now.
-    fn settle(&self, id: usize, cause: Option<(Box<str>, ProbeResult)>, now: Time) -> Option<Transition> {
-        let entry = self.entries.get(&id)?;
-        let to = self.state(entry);
-        // The response time goes first, so that a service that comes UP has it already.
-        let probes = entry.keys.iter().filter_map(|key| self.probes.get(key));
-        let measuring = probes.filter(|p| p.spec.measures()).map(|p| &p.machine);
-        entry.service.set_response_time(health::response_time(measuring), now);
-        let from = entry.service.state();
-        entry.service.set_state(to, now);
-        (from != to).then(|| Transition {
-            service: Arc::clone(&entry.service),
-            from,
-            to,
-            cause,
-            departure: entry.departure(),
-        })
+    fn forget(&mut self, probing: &Probing) {
+        self.due.remove(&(probing.due, probing.key));
+        self.scripted.remove(&probing.key);
     }
 }
 

@@ -1,10 +1,11 @@
-//! A service among those that are watched, and how it leaves service.
+//! A service among those that are watched: what its monitors say of it together, and how it leaves service.
 
-use super::ProbeKey;
-use super::target::{Closing, Target, Watched};
+use super::probing::{ProbeKey, Probing};
+use super::target::{Closing, Target, Transition, Watched};
 use crate::config::departure::Departure;
 use crate::monitor::bound::Unknown;
-use crate::service::Service;
+use crate::monitor::health::{self, Health, Machine};
+use crate::service::{Service, State};
 use crate::sync::Arc;
 use crate::time::{SECOND_US, Time};
 
@@ -16,13 +17,14 @@ pub(super) struct Entry {
     pub threshold: u32,
     pub most_connections: Option<u32>,
     pub closing: Closing,
-    pub keys: Vec<ProbeKey>,
+    /// Those of its monitors that run, in binding order.
+    pub probes: Vec<Probing>,
     pub unknown: Arc<[Unknown]>,
 }
 
 impl Entry {
-    /// That of a target whose monitors have these keys.
-    pub fn new(target: &Target, (watch, leaving_since): (Watched, Time), keys: Vec<ProbeKey>) -> Entry {
+    /// That of a target, without a probe.
+    pub fn new(target: &Target, (watch, leaving_since): (Watched, Time)) -> Entry {
         Entry {
             service: Arc::clone(&target.service),
             watch,
@@ -30,7 +32,7 @@ impl Entry {
             threshold: target.threshold,
             most_connections: target.most_connections,
             closing: target.closing,
-            keys,
+            probes: Vec::new(),
             unknown: Arc::clone(&target.unknown),
         }
     }
@@ -57,9 +59,48 @@ impl Entry {
         let delay_over = |seconds: u32| now.since_us(self.leaving_since) >= u64::from(seconds) * SECOND_US;
         departure.delay_s.is_some_and(delay_over) || departure.graceful && self.service.active() == 0
     }
-}
 
-/// A live service is known by its object: a name removed and added again is another service.
-pub(super) fn identity(service: &Arc<Service>) -> usize {
-    Arc::as_ptr(service).addr()
+    /// The probe of that key, if it is one of its own.
+    pub fn probe(&self, key: ProbeKey) -> Option<&Probing> {
+        self.probes.iter().find(|probing| probing.key == key)
+    }
+
+    /// The same, to be changed.
+    pub fn probe_mut(&mut self, key: ProbeKey) -> Option<&mut Probing> {
+        self.probes.iter_mut().find(|probing| probing.key == key)
+    }
+
+    /// Writes the service's state and response time as its monitors have them now.
+    pub fn settle(&self, now: Time) -> Option<Transition> {
+        let to = self.state();
+        // The response time goes first, so that a service that comes UP has it already.
+        let measuring = self.probes.iter().filter(|p| p.spec.measures()).map(|p| &p.machine);
+        self.service.set_response_time(health::response_time(measuring), now);
+        let from = self.service.state();
+        self.service.set_state(to, now);
+        (from != to).then(|| Transition {
+            service: Arc::clone(&self.service),
+            from,
+            to,
+            cause: None,
+            departure: self.departure(),
+        })
+    }
+
+    /// The state of the service as its monitors have it now.
+    pub fn state(&self) -> State {
+        let health = || self.combined(Machine::health);
+        match self.watch {
+            Watched::Disabled | Watched::Off { .. } => State::OutOfService,
+            Watched::TakenAsUp => State::Up,
+            Watched::Probed => health(),
+            Watched::Leaving { probed: true, .. } if health().is_out() => State::TrofsDown,
+            Watched::Leaving { .. } => State::Trofs,
+        }
+    }
+
+    /// The state that its monitors give the service, by what `says` says of each.
+    pub fn combined(&self, says: impl Fn(&Machine) -> Health) -> State {
+        health::state(self.probes.iter().map(|p| (&p.machine, p.weight)), self.threshold, says)
+    }
 }

@@ -3,15 +3,16 @@
 use proptest::prelude::*;
 
 use super::super::bound::CannotRun;
-use super::super::health::Timing;
+use super::super::health::{Health, Timing};
 use super::super::{Finding, Sense, Verdict};
 use super::*;
 use crate::config::departure::Departure;
 use crate::service::ResponseTime;
 
+mod keys;
 mod options;
 
-fn service(name: &str) -> Arc<Service> {
+pub fn service(name: &str) -> Arc<Service> {
     Service::new(name, "10.0.0.1:80".parse().unwrap(), State::Down)
 }
 
@@ -32,7 +33,7 @@ fn monitor(name: &str, timing: Timing) -> Arc<Spec> {
     })
 }
 
-fn target(service: &Arc<Service>, monitors: &[&Arc<Spec>]) -> Target {
+pub fn target(service: &Arc<Service>, monitors: &[&Arc<Spec>]) -> Target {
     Target {
         service: Arc::clone(service),
         watch: Watched::Probed,
@@ -324,10 +325,10 @@ proptest! {
             in_flight.sort_unstable();
             in_flight.dedup();
             prop_assert_eq!(in_flight.len(), count);
-            for (key, probing) in &schedule.probes {
-                prop_assert_eq!(probing.started.is_none(), schedule.due.contains(&(probing.due, *key)));
+            for probing in schedule.probes() {
+                prop_assert_eq!(probing.started.is_none(), schedule.due.contains(&(probing.due, probing.key)));
             }
-            for entry in schedule.entries.values() {
+            for entry in schedule.entries.iter() {
                 let machines = schedule.monitors(&entry.service);
                 let all_up = machines.iter().all(|m| m.machine.health() == Health::Up);
                 prop_assert_eq!(machines.len(), 2);

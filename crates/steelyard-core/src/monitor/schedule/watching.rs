@@ -3,10 +3,15 @@
 //! The hard question is what goes on: a monitor that stays bound to a service, and a service on its way out of service
 //! of which nothing is said.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::{Entry, ProbeKey, Schedule, Target, Transition, Watched, identity};
-use crate::service::Service;
+use super::entries::Slot;
+use super::entry::Entry;
+use super::probing::Probing;
+use super::{ProbeKey, Schedule, Target, Transition, Watched};
+use crate::monitor::Spec;
+use crate::monitor::health::{Health, Machine};
+use crate::service::{Service, State};
 use crate::sync::Arc;
 use crate::time::Time;
 
@@ -14,8 +19,8 @@ impl Schedule {
     /// Watches exactly these targets from now on. Returns the probes that must stop and the services that changed
     /// their state by it.
     pub fn reconfigure(&mut self, targets: Vec<Target>, now: Time) -> (Vec<ProbeKey>, Vec<Transition>) {
-        let before = std::mem::take(&mut self.entries);
-        self.follow(before, targets, now)
+        let before = self.entries.slots();
+        self.follow(before, &targets, now)
     }
 
     /// The same in the place of `services` alone: whatever else is watched goes on as it does.
@@ -25,49 +30,99 @@ impl Schedule {
         targets: Vec<Target>,
         now: Time,
     ) -> (Vec<ProbeKey>, Vec<Transition>) {
-        let mut ids: BTreeSet<usize> = services.map(identity).collect();
-        ids.extend(targets.iter().map(|target| identity(&target.service)));
-        let before = ids.into_iter().filter_map(|id| self.entries.remove_entry(&id)).collect();
-        self.follow(before, targets, now)
+        let before = services.filter_map(|service| self.entries.slot_of(service)).collect();
+        self.follow(before, &targets, now)
     }
 
-    /// Watches these targets, some of which have taken the place of what was watched before.
+    /// Watches these targets, in the place of what is in the slots of `before`.
     fn follow(
         &mut self,
-        before: BTreeMap<usize, Entry>,
-        targets: Vec<Target>,
+        before: BTreeSet<Slot>,
+        targets: &[Target],
         now: Time,
     ) -> (Vec<ProbeKey>, Vec<Transition>) {
-        let mut kept: BTreeSet<ProbeKey> = BTreeSet::new();
-        for target in &targets {
-            let id = identity(&target.service);
-            let old = before.get(&id).map(|e| e.keys.clone()).unwrap_or_default();
-            let (watch, leaving_since) = whither(target.watch, before.get(&id), now);
-            let keys = match watch {
-                Watched::Probed | Watched::Leaving { probed: true, .. } => self.adopt(target, &old, now),
-                _ => Vec::new(),
-            };
-            kept.extend(&keys);
-            self.entries.insert(id, Entry::new(target, (watch, leaving_since), keys));
+        let (mut slots, mut stopped, mut gone) = (Vec::new(), Vec::new(), before);
+        for target in targets {
+            let (slot, left) = self.watch(target, now);
+            gone.remove(&slot);
+            slots.push(slot);
+            stopped.extend(left);
         }
-        let old: BTreeSet<ProbeKey> = before.values().flat_map(|entry| &entry.keys).copied().collect();
-        let stopped: Vec<ProbeKey> = old.difference(&kept).copied().collect();
-        for key in &stopped {
-            self.forget(*key);
+        for slot in gone {
+            self.leaving.remove(&slot);
+            stopped.extend(self.entries.remove(slot).into_iter().flat_map(|entry| entry.probes));
         }
+        stopped.iter().for_each(|probing| self.forget(probing));
+        let mut stopped: Vec<ProbeKey> = stopped.iter().map(|probing| probing.key).collect();
+        stopped.sort_unstable();
         // Who comes UP first: whoever waits at a virtual server is not to be told that nobody is left.
-        let ids: Vec<usize> = targets.iter().map(|target| identity(&target.service)).collect();
-        for id in before.keys().chain(&ids) {
-            match self.entries.get(id).and_then(Entry::departure) {
-                Some(_) => self.leaving.insert(*id),
-                None => self.leaving.remove(id),
-            };
-        }
-        let (up, others): (Vec<usize>, Vec<usize>) = ids
-            .into_iter()
-            .partition(|id| self.entries.get(id).is_some_and(|entry| self.state(entry).admits()));
-        let changed = up.into_iter().chain(others).filter_map(|id| self.settle(id, None, now)).collect();
+        let (up, others): (Vec<&Entry>, Vec<&Entry>) =
+            slots.iter().filter_map(|slot| self.entries.at(*slot)).partition(|entry| entry.state().admits());
+        let changed = up.into_iter().chain(others).filter_map(|entry| entry.settle(now)).collect();
         (stopped, changed)
+    }
+
+    /// Watches one target. Returns where its entry is, and the probes that must stop.
+    fn watch(&mut self, target: &Target, now: Time) -> (Slot, Vec<Probing>) {
+        let before = self.entries.find(&target.service);
+        let entry = Entry::new(target, whither(target.watch, before, now));
+        let (is_probed, is_leaving) = (entry.is_probed(), entry.departure().is_some());
+        let (slot, before) = self.entries.insert(entry);
+        match is_leaving {
+            true => self.leaving.insert(slot),
+            false => self.leaving.remove(&slot),
+        };
+        let mut old = before.map(|entry| entry.probes).unwrap_or_default();
+        if is_probed {
+            let probes = self.adopt(target, slot, &mut old, now);
+            if let Some(entry) = self.entries.at_mut(slot) {
+                entry.probes = probes;
+            }
+        }
+        (slot, old)
+    }
+
+    /// The probes of a target's enabled monitors: of `old` those that go on, which it takes out of there, and new ones that
+    /// are due at once.
+    fn adopt(&mut self, target: &Target, slot: Slot, old: &mut Vec<Probing>, now: Time) -> Vec<Probing> {
+        // A monitor that joins a service that others hold UP must fail before it counts against it.
+        let joins_up = !old.is_empty() && target.service.state() == State::Up;
+        let mut probes = Vec::new();
+        for (spec, weight) in target.monitors.iter().filter(|(spec, _)| spec.enabled) {
+            let about = spec.about(target.service.address());
+            let known = old.iter().position(|probing| probing.spec.name == spec.name);
+            let probing = match known {
+                Some(at) if old[at].asks_the_same(spec, about) => {
+                    let mut probing = old.remove(at);
+                    self.retime(&mut probing, spec, *weight, now);
+                    probing
+                }
+                Some(at) => self.begin(slot, (spec, *weight, about), old[at].machine.clone(), now),
+                None => {
+                    let health = if joins_up { Health::Up } else { Health::Unknown };
+                    self.begin(slot, (spec, *weight, about), Machine::new(health), now)
+                }
+            };
+            probes.push(probing);
+        }
+        probes
+    }
+
+    /// Adopts new timing; what is due later than the new interval allows is brought forward.
+    fn retime(&mut self, probing: &mut Probing, spec: &Arc<Spec>, weight: u32, now: Time) {
+        probing.weight = weight;
+        let changed = probing.spec.timing != spec.timing;
+        probing.spec = Arc::clone(spec);
+        if changed && probing.started.is_none() && !probing.first {
+            let wait = match probing.machine.health() {
+                Health::Down => spec.timing.down_time_us,
+                _ => spec.timing.interval_us,
+            };
+            let due = probing.due.min(now.plus_us(wait));
+            self.due.remove(&(probing.due, probing.key));
+            probing.due = due;
+            self.due.insert((due, probing.key));
+        }
     }
 }
 
