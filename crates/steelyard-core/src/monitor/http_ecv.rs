@@ -145,7 +145,10 @@ impl Probe for HttpEcvProbe {
             return self.go_on(bytes);
         }
         match self.head.take(bytes, now) {
-            Answer::Whole { status, head, rest } => self.begin(status, &head, &rest),
+            Answer::Whole { status, bytes, length } => {
+                let (head, rest) = bytes.split_at(length);
+                self.begin(status, head, rest)
+            }
             Answer::Partial => Step::Wait,
             Answer::Malformed(what) => Step::Done(ProbeResult::failure(Finding::Malformed(what))),
         }

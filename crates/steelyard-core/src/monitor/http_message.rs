@@ -3,19 +3,20 @@
 //! Owns the text of a probe. It is always a valid HTTP/1.1 message: exactly one Host, header lines before the blank
 //! line, the body untouched, whatever the monitor's options hold.
 
+use std::fmt::Write;
+use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 
 use crate::config::escape::unescape;
 use crate::time::Time;
 
-/// What a monitor asks by HTTP.
+/// What a monitor asks by HTTP: the message, made once.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
-    line: Vec<u8>,
-    /// Whole header lines without their CRLF; Host excluded.
-    headers: Vec<Vec<u8>>,
-    host: Option<Vec<u8>>,
-    body: Vec<u8>,
+    /// All of it, but for the value of Host where that is the address asked.
+    text: Box<[u8]>,
+    /// Where in it that address goes; `None` if the monitor names a host.
+    address_at: Option<usize>,
 }
 
 impl Request {
@@ -31,37 +32,27 @@ impl Request {
         let host = [&custom, &lines].into_iter().find_map(|from| from.iter().find_map(|l| host_of(l)));
         let mut headers: Vec<Vec<u8>> = lines.into_iter().chain(custom).collect();
         headers.retain(|l| !l.is_empty() && !is_field(l, b"host"));
-        Request { line: with_version(line), headers, host, body: body.to_vec() }
+
+        let mut text =
+            [&with_version(line), &b"\r\nHost: "[..], host.as_deref().unwrap_or_default()].concat();
+        let address_at = host.is_none().then_some(text.len());
+        text.extend_from_slice(b"\r\n");
+        write_headers(&mut text, &headers, body.len());
+        text.extend_from_slice(b"\r\n");
+        text.extend_from_slice(body);
+        Request { text: text.into(), address_at }
     }
 
     /// Is it a HEAD, whose answer has no body?
     pub fn is_head(&self) -> bool {
-        self.line.starts_with(b"HEAD ")
+        self.text.starts_with(b"HEAD ")
     }
 
     /// The bytes of a probe of `to`.
     pub fn bytes(&self, to: SocketAddr) -> Vec<u8> {
-        let mut out = self.line.clone();
-        out.extend_from_slice(b"\r\nHost: ");
-        match &self.host {
-            Some(host) => out.extend_from_slice(host),
-            None => out.extend_from_slice(authority(to).as_bytes()),
-        }
-        out.extend_from_slice(b"\r\n");
-        for header in &self.headers {
-            out.extend_from_slice(header);
-            out.extend_from_slice(b"\r\n");
-        }
-        let has = |name: &[u8]| self.headers.iter().any(|h| is_field(h, name));
-        if !self.body.is_empty() && !has(b"content-length") && !has(b"transfer-encoding") {
-            out.extend_from_slice(format!("Content-Length: {}\r\n", self.body.len()).as_bytes());
-        }
-        if !has(b"connection") {
-            out.extend_from_slice(b"Connection: close\r\n");
-        }
-        out.extend_from_slice(b"\r\n");
-        out.extend_from_slice(&self.body);
-        out
+        let Some(at) = self.address_at else { return self.text.to_vec() };
+        let (before, behind) = self.text.split_at(at);
+        [before, authority(to).as_bytes(), behind].concat()
     }
 }
 
@@ -82,10 +73,10 @@ pub enum Answer {
     Whole {
         /// Status of the final answer.
         status: u16,
-        /// Its head, to the empty line.
-        head: Vec<u8>,
-        /// What came behind that.
-        rest: Vec<u8>,
+        /// Its head, to the empty line, and what came behind that.
+        bytes: Vec<u8>,
+        /// How many of them are the head.
+        length: usize,
     },
     /// Not HTTP; says what is wrong.
     Malformed(&'static str),
@@ -113,8 +104,7 @@ impl AnswerHead {
                     }
                 }
                 Head::Complete { status, length } => {
-                    let rest = self.bytes.split_off(length);
-                    return Answer::Whole { status, head: std::mem::take(&mut self.bytes), rest };
+                    return Answer::Whole { status, bytes: std::mem::take(&mut self.bytes), length };
                 }
                 Head::Partial if self.bytes.len() >= MAX_HEAD => {
                     return Answer::Malformed("head longer than 16384 bytes");
@@ -160,9 +150,10 @@ fn parse(bytes: &[u8]) -> Head {
     if memchr::memchr_iter(b'\n', head).any(|at| at == 0 || head[at - 1] != b'\r') {
         return Head::Malformed("bare line feed in the head");
     }
-    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
-    let mut response = httparse::Response::new(&mut headers);
-    match response.parse(head) {
+    let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
+    let mut response = httparse::Response::new(&mut []);
+    let config = httparse::ParserConfig::default();
+    match config.parse_response_with_uninit_headers(&mut response, head, &mut headers) {
         Ok(httparse::Status::Complete(length)) => match response.code {
             Some(status @ 100..=599) => Head::Complete { status, length },
             _ => Head::Malformed("status out of range"),
@@ -177,10 +168,27 @@ fn parse(bytes: &[u8]) -> Head {
 
 /// As a Host field: the port only when it is not the scheme's own (RFC 9110 7.2).
 fn authority(to: SocketAddr) -> String {
-    match (to, to.port()) {
-        (SocketAddr::V4(a), 80) => a.ip().to_string(),
-        (SocketAddr::V6(a), 80) => format!("[{}]", a.ip()),
-        (a, _) => a.to_string(),
+    let mut text = String::with_capacity(LONGEST_AUTHORITY);
+    let _ = match (to, to.port()) {
+        (SocketAddr::V4(a), 80) => write!(text, "{}", a.ip()),
+        (SocketAddr::V6(a), 80) => write!(text, "[{}]", a.ip()),
+        (a, _) => write!(text, "{a}"),
+    };
+    text
+}
+
+/// The lines of a head with those that HTTP asks for beside them.
+fn write_headers(text: &mut Vec<u8>, headers: &[Vec<u8>], body_length: usize) {
+    for header in headers {
+        text.extend_from_slice(header);
+        text.extend_from_slice(b"\r\n");
+    }
+    let has = |name: &[u8]| headers.iter().any(|header| is_field(header, name));
+    if body_length > 0 && !has(b"content-length") && !has(b"transfer-encoding") {
+        text.extend_from_slice(format!("Content-Length: {body_length}\r\n").as_bytes());
+    }
+    if !has(b"connection") {
+        text.extend_from_slice(b"Connection: close\r\n");
     }
 }
 
@@ -218,5 +226,7 @@ fn host_of(line: &[u8]) -> Option<Vec<u8>> {
     value.strip_prefix(b":").map(|v| v.trim_ascii().to_vec())
 }
 
+/// No address takes more, be it of IPv6 with a scope, in brackets and with a port.
+const LONGEST_AUTHORITY: usize = 64;
 const MAX_HEAD: usize = 16_384;
 const MAX_HEADERS: usize = 128;

@@ -121,7 +121,7 @@ impl Probe for UserProbe {
 
     fn received(&mut self, bytes: &[u8], now: Time) -> Step {
         match self.head.take(bytes, now) {
-            Answer::Whole { status, head, .. } => Step::Done(self.judge(status, &head, now)),
+            Answer::Whole { status, bytes, length } => Step::Done(self.judge(status, &bytes[..length], now)),
             Answer::Partial => Step::Wait,
             Answer::Malformed(what) => Step::Done(ProbeResult::failure(Finding::Malformed(what))),
         }

@@ -241,9 +241,13 @@ impl Prober {
                 std::future::pending::<()>().await;
             }
             let room = inner.room.saturating_sub(inner.in_flight.get());
-            let due = inner.schedule.borrow_mut().take_due(now, room.min(AT_ONCE));
-            if !due.is_empty() {
-                due.into_iter().for_each(|due| self.begin(due));
+            let due = std::iter::from_fn(|| inner.schedule.borrow_mut().take_next(now));
+            let mut any = false;
+            for due in due.take(room.min(AT_ONCE)) {
+                self.begin(due);
+                any = true;
+            }
+            if any {
                 // What has arrived is read before more is sent: nobody's response time has the work for many others in it.
                 yield_now().await;
                 continue;
