@@ -130,6 +130,34 @@ fn a_source_address_is_never_torn() {
     });
 }
 
+/// A service that is at rest with as many requests as at an earlier look has counted nothing that was not read then.
+#[test]
+fn what_is_at_rest_has_been_read() {
+    explore(Some(3), || {
+        let service = Service::new("s", "10.0.0.1:80".parse().unwrap(), State::Up);
+        let threads = [(); 2].map(|()| {
+            let service = Arc::clone(&service);
+            thread::spawn(move || {
+                service.begin();
+                service.traffic.responses.fetch_add(1, Ordering::Relaxed);
+                service.end();
+            })
+        });
+        let (mut still, mut seen) = (None, 0);
+        let mut look = || {
+            let at_rest = service.hot().at_rest();
+            if at_rest.is_none() || at_rest != still {
+                seen = service.traffic.responses.load(Ordering::Relaxed);
+                still = at_rest;
+            }
+            seen
+        };
+        look();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(look(), 2);
+    });
+}
+
 /// A place is given back by one thread while another asks for it, by the same virtual server or by one that shares the
 /// service: whoever has to wait has his answer when the first is done. And no more are active than may.
 #[test]

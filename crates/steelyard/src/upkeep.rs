@@ -48,6 +48,8 @@ pub async fn keep_time(state: &State, report: &Report, shortage: &mut Shortage) 
 pub struct Shortage {
     rests: u64,
     dropped: u64,
+    /// Connects of all services: while the number is the same, nobody looks at each.
+    ports: u64,
     /// By service.
     no_local_port: BTreeMap<String, u64>,
 }
@@ -72,8 +74,11 @@ impl Shortage {
 
     /// One line for all services that could not be connected to for want of a port; it names the one with most.
     fn ports(&mut self, state: &State) -> Option<String> {
-        let mut most: Option<(u64, String)> = None;
-        let mut all = 0;
+        let so_far = state.without_local_port();
+        if so_far == std::mem::replace(&mut self.ports, so_far) {
+            return None;
+        }
+        let (mut most, mut all): (Option<(u64, String)>, u64) = (None, 0);
         for service in state.snapshot().services() {
             let now = service.traffic.no_local_port.load(Relaxed);
             if now == 0 {

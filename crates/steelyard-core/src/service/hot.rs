@@ -57,7 +57,7 @@ impl Hot {
     #[inline]
     pub fn begin(&self) {
         self.line().active.fetch_add(1, Ordering::AcqRel);
-        self.line().requests.fetch_add(1, Ordering::Relaxed);
+        self.line().requests.fetch_add(1, Ordering::Release);
     }
 
     /// One more, of a new request, unless `most` are active already; true when it was counted. However many ask at once,
@@ -67,7 +67,7 @@ impl Hot {
         let line = self.line();
         let room = |active: u64| (active < u64::from(most)).then_some(active + 1);
         let counted = line.active.fetch_update(Ordering::AcqRel, Ordering::Relaxed, room).is_ok();
-        line.requests.fetch_add(u64::from(counted), Ordering::Relaxed);
+        line.requests.fetch_add(u64::from(counted), Ordering::Release);
         counted
     }
 
@@ -77,6 +77,21 @@ impl Hot {
     pub fn end(&self) {
         let before = self.line().active.fetch_sub(1, Ordering::SeqCst);
         debug_assert!(before > 0, "a transaction ended that never began");
+    }
+
+    /// Requests begun so far, if none of them is active. Whoever counts for a service does so while a transaction of it
+    /// is active, so whoever asks, then reads counters, and is given the same number later, has read all there was.
+    ///
+    /// The number is read first: it shows that a transaction has begun only to those who then find it active or ended,
+    /// and who find it ended find what it has counted.
+    pub fn at_rest(&self) -> Option<u64> {
+        let requests = self.line().requests.load(Ordering::Acquire);
+        (self.line().active.load(Ordering::Acquire) == 0).then_some(requests)
+    }
+
+    /// Is it the line of the same service?
+    pub fn is(&self, other: &Hot) -> bool {
+        Arc::ptr_eq(&self.block, &other.block) && self.index == other.index
     }
 
     /// See [`super::Service::generation`].
@@ -99,7 +114,8 @@ impl Hot {
         }
     }
 
-    pub(super) fn requests(&self) -> u64 {
+    /// See [`super::Service::requests`].
+    pub fn requests(&self) -> u64 {
         self.line().requests.load(Ordering::Relaxed)
     }
 
@@ -172,6 +188,18 @@ mod tests {
     }
 
     #[test]
+    fn at_rest_is_who_has_no_transaction() {
+        let hot = Lines::default().take();
+        assert_eq!(hot.at_rest(), Some(0));
+        hot.begin();
+        assert!(hot.begin_within(2));
+        hot.end();
+        assert_eq!(hot.at_rest(), None);
+        hot.end();
+        assert_eq!(hot.at_rest(), Some(2), "what was carried meanwhile shows by the number");
+    }
+
+    #[test]
     fn no_two_services_share_a_line() {
         let mut lines = Lines::default();
         let hots: Vec<Hot> = (0..3 * LINES).map(|_| lines.take()).collect();
@@ -179,5 +207,7 @@ mod tests {
             (0..count).for_each(|_| hot.begin());
         }
         assert!(hots.iter().enumerate().all(|(count, hot)| hot.active() == count as u64));
+        let same = |hot: &Hot| hots.iter().filter(|other| hot.is(other)).count();
+        assert!(hots.iter().all(|hot| same(hot) == 1));
     }
 }

@@ -117,7 +117,8 @@ pub struct Bindings {
     pub list: Arc<[Binding]>,
 }
 
-/// What a service has carried since it exists. Server-side bytes, payload of both directions.
+/// What a service has carried since it exists. Server-side bytes, payload of both directions. All of it but the numbers
+/// of connections and of changes of state is counted by transactions, while they are active ([`Hot::at_rest`]).
 #[derive(Default)]
 pub struct Traffic {
     /// Answers received completely.
@@ -175,6 +176,7 @@ pub struct Service {
     address: SocketAddr,
     /// When its state changed last, in microseconds; at first, when it came to be.
     since_us: AtomicU64,
+    is_moved: bool,
     bindings: Mutex<Bindings>,
 }
 
@@ -201,6 +203,7 @@ impl Service {
             name: name.into(),
             address,
             since_us: AtomicU64::new(now.as_us()),
+            is_moved: false,
             bindings: Mutex::new(Bindings { generation: 0, list: Arc::from([]) }),
         }
     }
@@ -210,8 +213,14 @@ impl Service {
     pub fn moved_to(&self, lines: &mut Lines, name: &str, address: SocketAddr, now: Time) -> Arc<Service> {
         let mut moved = Service::with(lines.take(), name, address, now);
         moved.traffic = Arc::clone(&self.traffic);
+        moved.is_moved = true;
         moved.hot.set_requests(self.hot.requests());
         Arc::new(moved)
+    }
+
+    /// Does the service that it was before count on the same [`Traffic`], as long as transactions of that one last?
+    pub fn is_moved(&self) -> bool {
+        self.is_moved
     }
 
     /// What every transaction touches.

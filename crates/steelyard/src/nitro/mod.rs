@@ -13,6 +13,7 @@ mod config;
 pub mod documented;
 mod filter;
 pub mod host;
+pub mod ledger;
 pub mod opening;
 mod origin;
 pub mod pair;

@@ -1,15 +1,15 @@
 //! What counters were during the last seven seconds, so that `stat` can show rates.
 //!
-//! Keeps eight samples, one a second, of each virtual server and service; objects that are gone are forgotten with
-//! the next sample. Seven seconds is the step of NetScaler's own counters (`spec/methods.md` 1.7).
+//! Owns what is kept of one object: as good as eight samples, one a second, at no cost while nothing moves. Seven
+//! seconds is the step of NetScaler's own counters (`spec/methods.md` 1.7).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
 
-use steelyard_core::service::Service;
-use steelyard_core::snapshot::Snapshot;
-use steelyard_core::time::{SECOND_US, Time};
-use steelyard_core::vserver::VirtualServer;
+use steelyard_core::service::hot::Hot;
+use steelyard_core::service::{Service, Traffic};
+use steelyard_core::time::SECOND_US;
+use steelyard_core::vserver::{Live, VirtualServer};
 
 /// Counters at one moment. A virtual server's are client-side, a service's server-side.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
@@ -33,7 +33,11 @@ pub struct Counts {
 impl Counts {
     /// Of a virtual server.
     pub fn of_vserver(vserver: &VirtualServer) -> Counts {
-        let live = &vserver.live;
+        Counts::of_live(&vserver.live)
+    }
+
+    /// Of a virtual server's counters.
+    pub fn of_live(live: &Live) -> Counts {
         Counts {
             hits: live.hits.load(Relaxed),
             requests: live.requests.load(Relaxed),
@@ -46,10 +50,15 @@ impl Counts {
 
     /// Of a service.
     pub fn of_service(service: &Service) -> Counts {
-        let traffic = &service.traffic;
+        Counts::of_traffic(service.hot(), &service.traffic)
+    }
+
+    /// Of a service's counters.
+    pub fn of_traffic(hot: &Hot, traffic: &Traffic) -> Counts {
+        let requests = hot.requests();
         Counts {
-            hits: service.requests(),
-            requests: service.requests(),
+            hits: requests,
+            requests,
             responses: traffic.responses.load(Relaxed),
             request_bytes: traffic.request_bytes.load(Relaxed),
             response_bytes: traffic.response_bytes.load(Relaxed),
@@ -72,11 +81,10 @@ impl Counts {
     }
 }
 
-/// The last samples of everything.
+/// What the counters of one object were at the last looks at everything: the first of those looks, and then those at
+/// which they had changed.
 #[derive(Default)]
-pub struct Rates {
-    samples: BTreeMap<usize, VecDeque<(Time, Counts)>>,
-}
+pub struct History(VecDeque<(u64, Counts)>);
 
 /// What was counted in a span of time.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
@@ -103,54 +111,30 @@ pub fn per_second(count: u64, span_us: u64) -> u64 {
     u64::try_from(scaled / u128::from(span_us)).unwrap_or(u64::MAX)
 }
 
-impl Rates {
-    /// Takes one sample of everything in the snapshot; to be called once a second.
-    pub fn sample(&mut self, snapshot: &Snapshot, now: Time) {
-        let vservers = snapshot.vservers().map(|v| (vserver_key(v), Counts::of_vserver(v)));
-        let services = snapshot.services().map(|s| (service_key(s), Counts::of_service(s)));
-        self.take(vservers.chain(services), now);
-    }
-
-    fn take(&mut self, all: impl Iterator<Item = (usize, Counts)>, now: Time) {
-        for (key, counts) in all {
-            let kept = self.samples.entry(key).or_default();
-            // Counters never fall: lower ones are those of a new object at an old address.
-            let fell = |last: &Counts| last.requests > counts.requests || last.hits > counts.hits;
-            if kept.back().is_some_and(|(_, last)| fell(last)) {
-                kept.clear();
-            }
-            if kept.len() == SAMPLES {
-                kept.pop_front();
-            }
-            kept.push_back((now, counts));
+impl History {
+    /// The counters at a look, by its number. May be left out when they are what they were at the one before.
+    pub fn note(&mut self, look: u64, counts: Counts) {
+        if self.0.back().is_none_or(|(_, last)| *last != counts) {
+            self.0.push_back((look, counts));
         }
-        // What is gone has no sample of now.
-        self.samples.retain(|_, kept| kept.back().is_some_and(|(at, _)| *at == now));
+        // Whatever is older than the second of two that are out of the window is of no use.
+        while self.0.get(1).is_some_and(|(second, _)| *second <= oldest(look)) {
+            self.0.pop_front();
+        }
     }
 
-    /// What a virtual server did in the last seven seconds or so.
-    pub fn of_vserver(&self, vserver: &VirtualServer, now: Time) -> Recent {
-        self.recent(vserver_key(vserver), Counts::of_vserver(vserver), now)
-    }
-
-    /// What a service did in the last seven seconds or so.
-    pub fn of_service(&self, service: &Service, now: Time) -> Recent {
-        self.recent(service_key(service), Counts::of_service(service), now)
-    }
-
-    fn recent(&self, key: usize, counts: Counts, now: Time) -> Recent {
-        let oldest = self.samples.get(&key).and_then(|s| s.front()).copied();
-        let (since, earlier) = oldest.unwrap_or((now, counts));
-        Recent { counts: counts.since(&earlier), span_us: now.since_us(since) }
+    /// The oldest look that counts when there were `looks`, and the counters then.
+    pub fn oldest(&self, looks: u64) -> Option<(u64, Counts)> {
+        let oldest = oldest(looks);
+        let first = self.0.front()?;
+        let (look, counts) = self.0.iter().take_while(|(look, _)| *look <= oldest).last().unwrap_or(first);
+        Some((oldest.max(*look), *counts))
     }
 }
 
-fn vserver_key(vserver: &VirtualServer) -> usize {
-    std::ptr::from_ref(&*vserver.live).addr()
-}
-
-fn service_key(service: &Service) -> usize {
-    std::ptr::from_ref(service).addr()
+/// The oldest of so many looks that counts.
+fn oldest(looks: u64) -> u64 {
+    (looks + 1).saturating_sub(SAMPLES as u64)
 }
 
 /// One a second: the oldest is seven seconds older than the newest.
@@ -158,29 +142,7 @@ pub const SAMPLES: usize = 8;
 
 #[cfg(test)]
 mod tests {
-    use steelyard_core::service::State;
-
     use super::*;
-
-    fn at(s: u64) -> Time {
-        Time::from_us(s * SECOND_US)
-    }
-
-    #[test]
-    fn rates_span_seven_seconds_and_forget_what_is_gone() {
-        let service = Service::new("s", "10.0.0.1:80".parse().unwrap(), State::Up);
-        let mut rates = Rates::default();
-        assert_eq!(rates.of_service(&service, at(0)).per_second(5), 0);
-        for second in 0..20 {
-            rates.take([(service_key(&service), Counts::of_service(&service))].into_iter(), at(second));
-            (0..10).for_each(|_| service.begin());
-        }
-        let recent = rates.of_service(&service, at(20));
-        assert_eq!((recent.span_us, recent.counts.requests), (8 * SECOND_US, 80));
-        assert_eq!(recent.per_second(recent.counts.requests), 10);
-        rates.sample(&Snapshot::default(), at(21));
-        assert!(rates.samples.is_empty());
-    }
 
     #[test]
     fn a_rate_is_rounded_and_never_overflows() {

@@ -5,17 +5,17 @@
 //! number. Exporters take a lower number for a restart.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::ops::{AddAssign, SubAssign};
 
 use steelyard_core::config::difference::Difference;
 use steelyard_core::config::{Config, Member, ServiceType};
-use steelyard_core::service::Traffic;
+use steelyard_core::service::Service;
 use steelyard_core::snapshot::{Snapshot, member_name};
 use steelyard_core::time::Time;
-use steelyard_core::vserver::{Live, Protocol};
+use steelyard_core::vserver::{Protocol, VirtualServer};
 
-use super::rates::{SAMPLES, per_second};
+use super::ledger::{Account, Counted, Figures, Ledger};
+use super::rates::{Recent, SAMPLES, per_second};
 use crate::kernel::Readings;
 
 /// Bytes of both sides.
@@ -46,57 +46,62 @@ pub struct Sums {
     pub no_local_port: u64,
 }
 
-/// Counters of something that there is, or was and may still be counted on.
-enum Counted {
-    Vserver(Protocol, Arc<Live>),
-    Service(Protocol, Arc<Traffic>),
-}
-
 /// The sums of what is gone, and the last samples of everything.
 #[derive(Default)]
 pub struct Totals {
     gone: Sums,
-    leaving: Vec<Counted>,
-    /// What there is, by the object that counts.
-    present: BTreeMap<usize, Counted>,
+    leaving: Vec<Account>,
+    present: Ledger,
     samples: VecDeque<Sample>,
 }
 
+impl Bytes {
+    fn apply(&mut self, by: fn(&mut u64, u64), other: Bytes) {
+        by(&mut self.from_clients, other.from_clients);
+        by(&mut self.to_clients, other.to_clients);
+        by(&mut self.from_services, other.from_services);
+        by(&mut self.to_services, other.to_services);
+    }
+}
+
 impl Sums {
-    fn add(&mut self, counted: &Counted) {
-        match counted {
-            Counted::Vserver(protocol, live) => {
-                let bytes = Bytes {
-                    from_clients: live.request_bytes.load(Relaxed),
-                    to_clients: live.response_bytes.load(Relaxed),
-                    ..Bytes::default()
-                };
-                if *protocol == Protocol::Http {
-                    self.requests += live.requests.load(Relaxed);
-                    self.responses += live.responses.load(Relaxed);
-                }
-                self.carried(*protocol, bytes);
-            }
-            Counted::Service(protocol, traffic) => {
-                self.no_local_port += traffic.no_local_port.load(Relaxed);
-                let bytes = Bytes {
-                    from_services: traffic.response_bytes.load(Relaxed),
-                    to_services: traffic.request_bytes.load(Relaxed),
-                    ..Bytes::default()
-                };
-                self.carried(*protocol, bytes);
+    /// Of what one object has counted.
+    pub fn of(counted: &Counted, figures: &Figures) -> Sums {
+        let counts = &figures.counts;
+        let mut sums = Sums { no_local_port: figures.no_local_port, ..Sums::default() };
+        let (received, sent) = match counted {
+            Counted::Vserver(..) => (&mut sums.all.from_clients, &mut sums.all.to_clients),
+            Counted::Service { .. } => (&mut sums.all.to_services, &mut sums.all.from_services),
+        };
+        (*received, *sent) = (counts.request_bytes, counts.response_bytes);
+        let (Counted::Vserver(protocol, _) | Counted::Service { protocol, .. }) = counted;
+        if *protocol == Protocol::Http {
+            sums.http = sums.all;
+            if let Counted::Vserver(..) = counted {
+                (sums.requests, sums.responses) = (counts.requests, counts.responses);
             }
         }
+        sums
     }
 
-    fn carried(&mut self, protocol: Protocol, bytes: Bytes) {
-        let of_http = (protocol == Protocol::Http).then_some(&mut self.http);
-        for sum in of_http.into_iter().chain([&mut self.all]) {
-            sum.from_clients += bytes.from_clients;
-            sum.to_clients += bytes.to_clients;
-            sum.from_services += bytes.from_services;
-            sum.to_services += bytes.to_services;
-        }
+    fn apply(&mut self, by: fn(&mut u64, u64), other: Sums) {
+        by(&mut self.requests, other.requests);
+        by(&mut self.responses, other.responses);
+        self.http.apply(by, other.http);
+        self.all.apply(by, other.all);
+        by(&mut self.no_local_port, other.no_local_port);
+    }
+}
+
+impl AddAssign for Sums {
+    fn add_assign(&mut self, other: Sums) {
+        self.apply(AddAssign::add_assign, other);
+    }
+}
+
+impl SubAssign for Sums {
+    fn sub_assign(&mut self, other: Sums) {
+        self.apply(SubAssign::sub_assign, other);
     }
 }
 
@@ -116,29 +121,56 @@ impl Totals {
         (before, after): (&Snapshot, &Snapshot),
         config: &Config,
     ) {
-        let vservers = before.vservers_in(difference).map(|v| Arc::as_ptr(&v.live).addr());
-        let services = before.services_in(difference).map(|(_, s)| Arc::as_ptr(&s.traffic).addr());
-        self.leaving.extend(vservers.chain(services).filter_map(|id| self.present.remove(&id)));
-        let counted: BTreeMap<usize, Counted> =
-            counted(difference, config, after).map(|counted| (counted.id(), counted)).collect();
-        // A member that is bound again is the one that it was.
-        self.leaving.retain(|left| !counted.contains_key(&left.id()));
-        self.present.extend(counted);
+        let vservers = before.vservers_in(difference).map(|v| Counted::vserver_id(v));
+        let services = before.services_in(difference).map(|(_, s)| Counted::service_id(s));
+        let present = vservers.chain(services).filter_map(|id| self.present.remove(id));
+        let left = present.chain(std::mem::take(&mut self.leaving));
+        let mut left: BTreeMap<usize, Account> = left.map(|account| (account.id(), account)).collect();
+        for counted in counted(difference, config, after) {
+            // A member that is bound again is the one that it was.
+            let before = left.remove(&counted.id()).or_else(|| self.present.remove(counted.id()));
+            self.present.insert(match before {
+                Some(account) => account.renewed(counted),
+                None => Account::new(counted),
+            });
+        }
+        self.leaving = left.into_values().collect();
     }
 
     /// The sums of what is gone and of what is there.
     pub fn sums(&self) -> Sums {
-        let mut sums = self.gone;
-        self.leaving.iter().chain(self.present.values()).for_each(|counted| sums.add(counted));
+        self.with_present(self.present.sums())
+    }
+
+    /// Looks at everything, for the rates; to be called once a second. Returns the sums.
+    pub fn look(&mut self, now: Time) -> Sums {
+        self.leaving.iter_mut().for_each(Account::forget);
+        let present = self.present.look(now);
+        self.with_present(present)
+    }
+
+    fn with_present(&self, mut sums: Sums) -> Sums {
+        sums += self.gone;
+        self.leaving.iter().for_each(|account| sums += account.sums());
         sums
+    }
+
+    /// What a virtual server did in the last seven seconds or so.
+    pub fn recent_of_vserver(&self, vserver: &VirtualServer, now: Time) -> Recent {
+        self.present.of_vserver(vserver, now)
+    }
+
+    /// What a service did in the last seven seconds or so.
+    pub fn recent_of_service(&self, service: &Service, now: Time) -> Recent {
+        self.present.of_service(service, now)
     }
 
     /// Takes one more sample; to be called once a second. What nobody counts on any more becomes a number.
     pub fn take(&mut self, sample: Sample) {
         let all = std::mem::take(&mut self.leaving);
-        let (settled, leaving): (Vec<_>, Vec<_>) = all.into_iter().partition(Counted::is_settled);
+        let (settled, leaving): (Vec<_>, Vec<_>) = all.into_iter().partition(Account::is_settled);
         self.leaving = leaving;
-        settled.iter().for_each(|counted| self.gone.add(counted));
+        settled.iter().for_each(|account| self.gone += account.sums());
         self.samples.push_back(sample);
         if self.samples.len() > SAMPLES {
             self.samples.pop_front();
@@ -152,22 +184,6 @@ impl Totals {
     }
 }
 
-impl Counted {
-    fn id(&self) -> usize {
-        match self {
-            Counted::Vserver(_, live) => Arc::as_ptr(live).addr(),
-            Counted::Service(_, traffic) => Arc::as_ptr(traffic).addr(),
-        }
-    }
-
-    fn is_settled(&self) -> bool {
-        match self {
-            Counted::Vserver(_, live) => Arc::strong_count(live) == 1,
-            Counted::Service(_, traffic) => Arc::strong_count(traffic) == 1,
-        }
-    }
-}
-
 /// Everything that counts, of what a difference names.
 fn counted<'c>(
     difference: &'c Difference,
@@ -175,15 +191,14 @@ fn counted<'c>(
     snapshot: &'c Snapshot,
 ) -> impl Iterator<Item = Counted> + 'c {
     let vservers = snapshot.vservers_in(difference);
-    let vservers = vservers.map(|v| Counted::Vserver(v.protocol, Arc::clone(&v.live)));
+    let vservers = vservers.map(|v| Counted::of_vserver(v));
     let services = difference.services(config).map(|s| (s.name.clone(), s.service_type));
     let members = difference.groups(config).flat_map(|group| {
         let name = |member: &Member| member_name(&group.name, &member.server, member.port);
         group.members.iter().map(move |member| (name(member), group.service_type))
     });
     let services = services.chain(members).filter_map(|(name, service_type)| {
-        let service = snapshot.service(&name)?;
-        Some(Counted::Service(protocol(service_type), Arc::clone(&service.traffic)))
+        Some(Counted::of_service(protocol(service_type), snapshot.service(&name)?))
     });
     vservers.chain(services)
 }
@@ -237,6 +252,9 @@ impl Span {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::Ordering::Relaxed;
+
     use steelyard_core::command::read;
     use steelyard_core::config::departure::Departures;
     use steelyard_core::config::guard::Guards;
@@ -285,9 +303,9 @@ mod tests {
 
     /// What is counted on of every object, leaving ones included; a number stands for each object.
     fn counted_on(totals: &Totals) -> (Vec<usize>, Vec<usize>) {
-        let mut leaving: Vec<usize> = totals.leaving.iter().map(Counted::id).collect();
+        let mut leaving: Vec<usize> = totals.leaving.iter().map(Account::id).collect();
         leaving.sort_unstable();
-        (totals.present.keys().copied().collect(), leaving)
+        (totals.present.ids().copied().collect(), leaving)
     }
 
     #[test]
@@ -321,7 +339,7 @@ mod tests {
             assert_eq!(counted_on(&all), counted_on(&by_difference), "step {step}");
             let services =
                 next.services.len() + next.service_groups.iter().map(|g| g.members.len()).sum::<usize>();
-            assert_eq!(by_difference.present.len(), next.lb_vservers.len() + services);
+            assert_eq!(by_difference.present.ids().len(), next.lb_vservers.len() + services);
             held.push(std::mem::replace(&mut snapshot, after));
             before = next;
         }

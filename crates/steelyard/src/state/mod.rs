@@ -38,7 +38,6 @@ use crate::auth::Auth;
 use crate::expose::Exposed;
 use crate::files::Folders;
 use crate::metrics::Figures;
-use crate::nitro::rates::{Rates, Recent};
 use crate::nitro::stat::anew::Cleared;
 use crate::nitro::totals::Totals;
 use crate::probe::Prober;
@@ -69,7 +68,6 @@ pub struct State {
     auth: Auth,
     exposed: Exposed,
     workers: RefCell<Option<Workers>>,
-    rates: RefCell<Rates>,
     cleared: RefCell<Cleared>,
     totals: RefCell<Totals>,
     addresses: Addresses,
@@ -171,7 +169,6 @@ impl State {
             auth,
             exposed,
             workers: RefCell::new(None),
-            rates: RefCell::default(),
             cleared: RefCell::default(),
             totals: RefCell::new(totals),
             addresses,
@@ -283,16 +280,6 @@ impl State {
         self.prober.tick();
         self.snapshot().vservers().for_each(|v| v.tick(now));
         self.addresses.tick();
-    }
-
-    /// What a virtual server carried in the last seconds.
-    pub fn recent_of_vserver(&self, vserver: &VirtualServer) -> Recent {
-        self.rates.borrow().of_vserver(vserver, self.clock.now())
-    }
-
-    /// What a service carried in the last seconds.
-    pub fn recent_of_service(&self, service: &Service) -> Recent {
-        self.rates.borrow().of_service(service, self.clock.now())
     }
 
     /// What counters were when they were cleared.
