@@ -1,10 +1,13 @@
 //! Probes over UDP, and what ICMP has in common with it: messages that arrive whole.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 
+use rustix::net::{RecvFlags, recv};
 use socket2::{Domain, Socket, Type};
 use steelyard_core::monitor::{Fault, Probe, Stage, Step};
+use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::time::{Instant, timeout_at};
 
@@ -46,8 +49,6 @@ pub fn connected(socket: Socket, due: &Errand<'_>, to: SocketAddr) -> io::Result
 }
 
 async fn converse(probe: &mut dyn Probe, first: Step, socket: &UdpSocket, clock: Clock) -> End {
-    // Room that nothing is written to beforehand.
-    let mut buffer = Vec::with_capacity(LARGEST);
     let mut step = first;
     loop {
         step = match step {
@@ -67,15 +68,24 @@ async fn converse(probe: &mut dyn Probe, first: Step, socket: &UdpSocket, clock:
                     Err(error) => return End::Result(probe.failed(classify(&error))),
                 }
             }
-            Step::Wait => {
-                buffer.clear();
-                match socket.recv_buf(&mut buffer).await {
-                    Ok(_) => probe.received(&buffer, clock.now()),
-                    Err(error) => return End::Result(probe.failed(classify(&error))),
-                }
-            }
+            Step::Wait => match take(socket, |bytes| probe.received(bytes, clock.now())).await {
+                Ok(step) => step,
+                Err(error) => return End::Result(probe.failed(classify(&error))),
+            },
         }
     }
+}
+
+/// Waits for a message and hands it over.
+async fn take<T>(socket: &UdpSocket, mut take: impl FnMut(&[u8]) -> T) -> io::Result<T> {
+    let receive = || {
+        // Nowhere else than here, so that a probe that waits holds no room for it.
+        let mut room = [MaybeUninit::uninit(); LARGEST];
+        let ((message, _), _) = recv(socket, &mut room, RecvFlags::empty())?;
+        Ok(take(message))
+    };
+    // What the host of the service says by ICMP comes as an error.
+    socket.async_io(Interest::READABLE | Interest::ERROR, receive).await
 }
 
 /// No datagram is longer.
