@@ -149,8 +149,6 @@ mod management;
 mod management_bad_input;
 #[path = "e2e/manual.rs"]
 mod manual;
-#[path = "e2e/matching.rs"]
-mod matching;
 #[path = "e2e/measured.rs"]
 mod measured;
 #[path = "e2e/message.rs"]
@@ -336,7 +334,6 @@ fn main() -> std::process::ExitCode {
     trials.extend(users::trials());
     trials.extend(passwords::trials());
     trials.extend(manual::trials());
-    trials.extend(matching::trials());
     trials.extend(measured::trials());
     trials.extend(choosing::trials());
     trials.extend(monitors::trials());

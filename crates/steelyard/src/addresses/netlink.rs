@@ -25,6 +25,7 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
+use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 use super::announce::Mac;
@@ -315,7 +316,7 @@ impl Changes {
     pub fn open() -> io::Result<Changes> {
         let groups = (libc::RTMGRP_LINK | libc::RTMGRP_IPV4_IFADDR | libc::RTMGRP_IPV6_IFADDR) as u32;
         let socket = socket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, groups)?;
-        Ok(Changes { socket: watch(socket)? })
+        Ok(Changes { socket: watch(socket, Interest::READABLE)? })
     }
 
     /// Waits for changes since the last call. What they were is to be asked.

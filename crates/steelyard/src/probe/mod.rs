@@ -5,9 +5,11 @@
 
 pub mod belief;
 mod channel;
+mod clear;
 mod credentials;
 mod datagram;
 mod echo;
+mod lanes;
 mod stream;
 mod tls;
 
@@ -26,9 +28,10 @@ use steelyard_core::monitor::{Finding, ProbeResult, Spec};
 use steelyard_core::service::{Service, State};
 use steelyard_core::time::Time;
 use tokio::sync::Notify;
-use tokio::task::{AbortHandle, JoinHandle, spawn_local, yield_now};
+use tokio::task::{JoinHandle, spawn_local, yield_now};
 use tokio::time::{sleep_until, timeout};
 
+use self::lanes::{Lane, Lanes};
 use self::tls::Handshakes;
 use crate::addresses::ways::Ways;
 use crate::dispatcher::Dispatcher;
@@ -43,7 +46,8 @@ pub struct Prober {
 
 struct Inner {
     schedule: RefCell<Schedule>,
-    running: RefCell<BTreeMap<ProbeKey, AbortHandle>>,
+    running: RefCell<BTreeMap<ProbeKey, Rc<ProbeLane>>>,
+    lanes: Lanes<(Due, Slot)>,
     in_flight: Cell<usize>,
     ended: Cell<bool>,
     /// Most probes at one time.
@@ -122,6 +126,7 @@ impl Prober {
         let inner = Rc::new(Inner {
             schedule: RefCell::new(Schedule::new(seed)),
             running: RefCell::default(),
+            lanes: Lanes::new(),
             in_flight: Cell::new(0),
             ended: Cell::new(false),
             room: room(),
@@ -172,8 +177,8 @@ impl Prober {
 
     fn follow(&self, stopped: Vec<ProbeKey>, transitions: &[Transition]) {
         for key in stopped {
-            if let Some(task) = self.inner.running.borrow_mut().remove(&key) {
-                task.abort();
+            if let Some(lane) = self.inner.running.borrow_mut().remove(&key) {
+                lane.stop();
             }
         }
         transitions.iter().for_each(|t| (self.inner.on_news)(News::Transition(t)));
@@ -183,7 +188,7 @@ impl Prober {
     pub fn end(&self) {
         self.inner.ended.set(true);
         let running = std::mem::take(&mut *self.inner.running.borrow_mut());
-        running.into_values().for_each(|task| task.abort());
+        running.into_values().for_each(|lane| lane.stop());
         self.inner.ways.keep(BTreeSet::new);
     }
 
@@ -270,21 +275,34 @@ impl Prober {
 
     fn begin(&self, due: Due) {
         let key = due.key;
-        let prober = self.clone();
-        let slot = Slot::take(&self.inner);
-        let task = spawn_local(async move {
-            let _slot = slot;
-            let Inner { clock, handshakes, ways, .. } = &*prober.inner;
-            let clock = *clock;
-            let mut probe = due.spec.probe(due.about, clock.now(), due.seed);
-            let (result, open) = channel::carry_out(&mut *probe, &due, (handshakes, ways), clock).await;
-            prober.finish(&due, result);
-            if let Some(open) = open {
-                // Few take this way: no probe has room for it before.
-                Box::pin(open.hang_up()).await;
-            }
+        let lane = self.inner.lanes.give((due, Slot::take(&self.inner)), |lane| {
+            spawn_local(self.clone().carry_out_all(lane));
         });
-        self.inner.running.borrow_mut().insert(key, task.abort_handle());
+        self.inner.running.borrow_mut().insert(key, lane);
+    }
+
+    /// One probe after another, as they are given to its lane.
+    async fn carry_out_all(self, lane: Rc<ProbeLane>) {
+        loop {
+            let (due, slot) = lane.work().await;
+            lane.until_stopped(self.carry_out(&due)).await;
+            drop((due, slot));
+            if !self.inner.lanes.is_free(&lane) {
+                return;
+            }
+        }
+    }
+
+    async fn carry_out(&self, due: &Due) {
+        let Inner { clock, handshakes, ways, .. } = &*self.inner;
+        let clock = *clock;
+        let mut probe = due.spec.probe(due.about, clock.now(), due.seed);
+        let (result, open) = channel::carry_out(&mut *probe, due, (handshakes, ways), clock).await;
+        self.finish(due, result);
+        if let Some(open) = open {
+            // Few take this way: no probe has room for it before.
+            Box::pin(open.hang_up()).await;
+        }
     }
 
     fn finish(&self, due: &Due, result: ProbeResult) {
@@ -306,6 +324,9 @@ impl Prober {
         }
     }
 }
+
+/// What carries out a probe, and counts it meanwhile.
+type ProbeLane = Lane<(Due, Slot)>;
 
 /// Counts one probe, from its start until its socket is closed, however it ends.
 struct Slot(Rc<Inner>);

@@ -7,20 +7,22 @@ use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
 use std::mem::MaybeUninit;
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll, Waker, ready};
+use std::pin::Pin;
+use std::task::{Poll, ready};
 use std::time::Duration;
 
-use rustix::net::sockopt;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, getsockname, socket_with, sockopt};
 use steelyard_core::monitor::schedule::Closing;
 use steelyard_core::monitor::tls::Terms;
 use steelyard_core::monitor::{Fault, Probe, Stage, Step};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, Interest, ReadBuf};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf};
+use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::client::TlsStream;
 
 use super::channel::{End, Errand, classify, mark};
+use super::clear::Clear;
 use super::tls::{Handshakes, alert};
 use crate::worker::{Clock, leave_from};
 
@@ -29,11 +31,7 @@ pub struct Open(Stream);
 
 /// Bytes both ways.
 enum Stream {
-    Clear {
-        tcp: TcpStream,
-        /// Has the last read taken all that was there?
-        emptied: bool,
-    },
+    Clear(Clear),
     Secure(Box<TlsStream<TcpStream>>),
 }
 
@@ -49,10 +47,11 @@ pub async fn use_one(
     let using = async {
         let tcp = connect(due).await?;
         let stream = match &due.spec.tls {
-            None => Stream::Clear { tcp, emptied: false },
+            None => Stream::Clear(tcp),
             Some(terms) => {
                 stage.set(Stage::Handshake);
                 // What a handshake needs is large: probes in clear do without.
+                let tcp = tcp.into_stream().map_err(|error| classify(&error))?;
                 Stream::Secure(Box::new(Box::pin(secure(tcp, terms, due, handshakes)).await?))
             }
         };
@@ -82,17 +81,14 @@ async fn secure(
     handshakes.with(terms, due.to.ip())?.make(stream).await
 }
 
-async fn connect(due: &Errand<'_>) -> Result<TcpStream, Fault> {
-    let stream = connect_from(due).await.map_err(|error| classify(&error))?;
-    // On one host a connect to a closed port in the ephemeral range can meet itself.
-    if stream.local_addr().is_ok_and(|local| local == due.to) {
-        return Err(Fault::Refused);
-    }
-    Ok(stream)
+async fn connect(due: &Errand<'_>) -> Result<Clear, Fault> {
+    connect_from(due).await.map_err(|error| classify(&error))
 }
 
-async fn connect_from(due: &Errand<'_>) -> io::Result<TcpStream> {
-    let socket = if due.to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+async fn connect_from(due: &Errand<'_>) -> io::Result<Clear> {
+    let family = if due.to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = socket_with(family, SocketType::STREAM, flags, None)?;
     if let Some(from) = due.from {
         leave_from(&socket, from)?;
     }
@@ -101,12 +97,20 @@ async fn connect_from(due: &Errand<'_>) -> io::Result<TcpStream> {
         // The request itself acknowledges: one packet less, and the service has it together with the connection.
         let _ = sockopt::set_tcp_quickack(&socket, false);
     }
-    let stream = socket.connect(due.to).await?;
+    match rustix::net::connect(&socket, &due.to) {
+        Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let clear = Clear::connected(socket).await?;
+    // On one host a connect to a closed port in the ephemeral range can meet itself.
+    if getsockname(clear.fd()?).is_ok_and(|local| local == due.to.into()) {
+        return Err(Errno::CONNREFUSED.into());
+    }
     if due.closing == Closing::Reset {
         // However it ends from here on: also where it is cut off with its service.
-        sockopt::set_socket_linger(&stream, Some(Duration::ZERO))?;
+        sockopt::set_socket_linger(clear.fd()?, Some(Duration::ZERO))?;
     }
-    Ok(stream)
+    Ok(clear)
 }
 
 async fn converse(probe: &mut dyn Probe, first: Step, stream: &mut Stream, clock: Clock) -> End {
@@ -116,7 +120,7 @@ async fn converse(probe: &mut dyn Probe, first: Step, stream: &mut Stream, clock
             Step::Done(result) => return End::Result(result),
             Step::Farewell(bytes, result) => {
                 // Such few bytes find room in the socket at once, and without them the result is the same.
-                let _ = stream.write_all(&bytes).await;
+                let _ = Box::pin(stream.write_all(&bytes)).await;
                 return End::Result(result);
             }
             Step::Reopen(channel) => return End::Reopen(channel),
@@ -162,50 +166,55 @@ async fn send(probe: &mut dyn Probe, stream: &mut Stream, bytes: &[u8], clock: C
 impl Stream {
     /// Waits for bytes and hands them over; none come from a peer that has ended.
     async fn take<T>(&mut self, mut take: impl FnMut(&[u8]) -> T) -> io::Result<T> {
-        poll_fn(|cx| self.poll_take(cx, &mut take)).await
-    }
-
-    /// The bytes are nowhere else than here, so that a probe that waits holds no room for them.
-    fn poll_take<T>(&mut self, cx: &mut Context<'_>, take: impl FnOnce(&[u8]) -> T) -> Poll<io::Result<T>> {
-        let mut room = [MaybeUninit::uninit(); READ];
-        let mut buffer = ReadBuf::uninit(&mut room);
         match self {
-            Stream::Clear { tcp, emptied } => {
-                ready!(Pin::new(tcp).poll_read(cx, &mut buffer))?;
-                *emptied = buffer.remaining() > 0;
+            Stream::Clear(clear) => clear.take(take).await,
+            Stream::Secure(tls) => {
+                poll_fn(|cx| {
+                    // Nowhere else than here, so that a probe that waits holds no room for them.
+                    let mut room = [MaybeUninit::uninit(); READ];
+                    let mut buffer = ReadBuf::uninit(&mut room);
+                    ready!(Pin::new(&mut *tls).poll_read(cx, &mut buffer))?;
+                    Poll::Ready(Ok(take(buffer.filled())))
+                })
+                .await
             }
-            Stream::Secure(tls) => ready!(Pin::new(tls).poll_read(cx, &mut buffer))?,
         }
-        Poll::Ready(Ok(take(buffer.filled())))
     }
 
-    /// Has the peer sent its FIN, and was all that came before it read? Then it takes a FIN for an answer, and no RST
-    /// comes of closing.
-    fn is_at_its_end(&self) -> bool {
-        let Stream::Clear { tcp, emptied: true } = self else { return false };
-        let known = pin!(tcp.ready(Interest::READABLE)).poll(&mut Context::from_waker(Waker::noop()));
-        matches!(known, Poll::Ready(Ok(ready)) if ready.is_read_closed())
-    }
-
-    fn writer(&mut self) -> Pin<&mut (dyn AsyncWrite + '_)> {
+    async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Stream::Clear { tcp, .. } => Pin::<&mut TcpStream>::new(tcp),
-            Stream::Secure(tls) => Pin::<&mut TlsStream<TcpStream>>::new(tls),
+            Stream::Clear(clear) => clear.write(bytes).await,
+            Stream::Secure(tls) => tls.write(bytes).await,
         }
     }
-}
 
-impl AsyncWrite for Stream {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.writer().poll_write(cx, bytes)
+    async fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Stream::Clear(_) => Ok(()),
+            Stream::Secure(tls) => tls.flush().await,
+        }
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.writer().poll_flush(cx)
+    async fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match self.write(bytes).await? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                written => bytes = bytes.get(written..).unwrap_or_default(),
+            }
+        }
+        self.flush().await
     }
 
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.writer().poll_shutdown(cx)
+    async fn shut_down(&mut self) -> io::Result<()> {
+        match self {
+            Stream::Clear(clear) => clear.shut_down(),
+            Stream::Secure(tls) => tls.shutdown().await,
+        }
+    }
+
+    /// Has the peer sent its FIN, and was all that came before it read?
+    fn is_at_its_end(&self) -> bool {
+        matches!(self, Stream::Clear(clear) if clear.is_at_its_end())
     }
 }
 
@@ -216,7 +225,7 @@ impl Open {
         let Open(mut stream) = self;
         let mut left = HANG_UP_BYTES;
         let drain = async {
-            if stream.shutdown().await.is_err() {
+            if stream.shut_down().await.is_err() {
                 return;
             }
             while let Ok(n @ 1..) = stream.take(<[u8]>::len).await {

@@ -20,7 +20,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{InputModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::unix::pipe;
 use tokio::sync::watch::Receiver;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
@@ -150,7 +150,7 @@ fn on_terminal(order: Order, terminal: &Terminal) -> io::Result<OnTerminal> {
     let mut command = command(order);
     command.stdin(slave.try_clone()?).stdout(slave.try_clone()?).stderr(slave);
     let process = Process(command.spawn()?);
-    let master = Arc::new(watch(master)?);
+    let master = Arc::new(watch(master, Interest::READABLE | Interest::WRITABLE)?);
     let started = Started { end: end_of(&process)?, process, ends: Ends::Terminal(Arc::clone(&master)) };
     Ok((started, Some(master)))
 }
@@ -194,7 +194,7 @@ fn command(order: Order) -> Command {
 fn end_of(process: &Process) -> io::Result<AsyncFd<OwnedFd>> {
     let id = i32::try_from(process.0.id()).ok().and_then(Pid::from_raw);
     let id = id.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
-    watch(pidfd_open(id, PidfdFlags::empty())?)
+    watch(pidfd_open(id, PidfdFlags::empty())?, Interest::READABLE)
 }
 
 /// Carries input and output until the child has ended and all of its output is handed over, nobody wants it any more, or

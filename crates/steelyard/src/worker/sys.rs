@@ -5,6 +5,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
+use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 /// TCP segments sent and received on a connection so far; 0 when the kernel does not say.
@@ -83,9 +84,9 @@ pub fn send_frame(socket: BorrowedFd<'_>, index: u32, frame: &[u8]) -> io::Resul
     if result >= 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// A descriptor that tasks of the control thread can wait for.
-pub fn watch(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+/// A descriptor of which tasks of the control thread can wait for what is of interest.
+pub fn watch(descriptor: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: an `OwnedFd` names the same open descriptor for as long as it lives, and it lives in what is returned, which
     // takes it out of the runtime's epoll instance before it is closed.
-    Ok(unsafe { AsyncFd::register(descriptor) }?)
+    Ok(unsafe { AsyncFd::register_with_interest(descriptor, interest) }?)
 }
