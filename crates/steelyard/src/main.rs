@@ -1,7 +1,7 @@
 //! The `steelyard` executable: reads the command line and hands over to one subcommand.
 //!
 //! Owns the words of the command line and the exit codes: 0 fine, 1 the work failed, 2 it was asked for wrongly; `check`
-//! has one more.
+//! has one more, and `completions` what its scripts are told.
 //! An error is one line on standard error that says what, where and what to do.
 
 mod access_log;
@@ -88,6 +88,9 @@ enum Command {
     /// Show the last decisions of a virtual server of the running program.
     Explain(explain::ExplainArgs),
     /// Print a script by which a shell completes this command line: steelyard completions bash.
+    ///
+    /// Behind 'cli' it completes NetScaler's words as Tab does at the prompt. Names come from the program whose data directory
+    /// the line names; the rest is offered without one, too. No password is asked for or sent.
     Completions(completions::CompletionsArgs),
     /// Print a page of the manual for man(1), or write them all.
     ///
@@ -107,10 +110,7 @@ fn main() -> ExitCode {
         Command::Lab(args) => lab::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Cli(args) => cli::run(&args),
         Command::Explain(args) => explain::run(&args).map(|()| ExitCode::SUCCESS),
-        Command::Completions(args) => {
-            completions::run(&args, CommandLine::command());
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Completions(args) => Ok(completions::run(&args, CommandLine::command())),
         Command::Man(args) => manual::run(&args, CommandLine::command()).map(|()| ExitCode::SUCCESS),
     };
     match result {

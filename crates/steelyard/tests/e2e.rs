@@ -209,6 +209,8 @@ mod secure_probes;
 mod selection;
 #[path = "e2e/service.rs"]
 mod service;
+#[path = "e2e/shells.rs"]
+mod shells;
 #[path = "e2e/shortage.rs"]
 mod shortage;
 #[path = "e2e/shown.rs"]
@@ -334,6 +336,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(users::trials());
     trials.extend(passwords::trials());
     trials.extend(manual::trials());
+    trials.extend(shells::trials());
     trials.extend(measured::trials());
     trials.extend(choosing::trials());
     trials.extend(monitors::trials());

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 use serde_json::json;
-use steelyard_core::command::is_inside_text;
+use steelyard_core::command::{self, Completion, is_inside_text};
 
 use super::error;
 use super::layout::harmless;
@@ -59,27 +59,57 @@ pub fn listing(door: &Door, line: &str, at: usize) -> String {
 /// The answer of the program, or of a refusal.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Told {
+pub struct Told {
     errorcode: u64,
     message: String,
     advice: String,
-    start: usize,
-    common: String,
-    candidates: Vec<Word>,
-    more: usize,
-    expected: Vec<Word>,
+    /// The byte where the word begins that a candidate takes the place of.
+    pub start: usize,
+    /// What all candidates begin with.
+    pub common: String,
+    /// Words that may stand there.
+    pub candidates: Vec<Word>,
+    /// How many more there are.
+    pub more: usize,
+    /// What may stand there in anybody's own words.
+    pub expected: Vec<Word>,
     whole: bool,
 }
 
+/// A word that may stand there, as the prompt takes it.
 #[derive(Deserialize, Default, Clone)]
 #[serde(default)]
-struct Word {
-    word: String,
-    help: String,
+pub struct Word {
+    /// As it is typed.
+    pub word: String,
+    /// One line for people.
+    pub help: String,
     required: bool,
 }
 
-fn told(door: &Door, line: &str, at: usize) -> Option<Told> {
+impl From<Completion> for Told {
+    fn from(found: Completion) -> Told {
+        let words = |of: Vec<command::Candidate>| of.into_iter().map(Word::from).collect();
+        Told {
+            start: found.start,
+            common: found.common,
+            candidates: words(found.candidates),
+            more: found.more,
+            expected: words(found.expected),
+            whole: found.is_whole,
+            ..Told::default()
+        }
+    }
+}
+
+impl From<command::Candidate> for Word {
+    fn from(of: command::Candidate) -> Word {
+        Word { word: of.word.into_owned(), help: of.help.into_owned(), required: of.required }
+    }
+}
+
+/// What may stand at the byte `at` of a line; `None` where nothing answers, or somebody is not let in.
+pub fn told(door: &Door, line: &str, at: usize) -> Option<Told> {
     let body = door.post("/steelyard/v1/complete", json!({ "line": line, "at": at }).to_string()).ok()?;
     serde_json::from_str(&body).ok()
 }

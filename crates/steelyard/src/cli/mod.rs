@@ -8,13 +8,13 @@
 mod alias;
 mod batch;
 mod colour;
-mod completing;
+pub mod completing;
 mod editor;
 mod filter;
 mod history;
 mod idle;
 mod json;
-mod layout;
+pub mod layout;
 mod line;
 mod mode;
 mod pager;
@@ -45,8 +45,9 @@ use session::Session;
 /// What to do.
 #[derive(clap::Args)]
 pub struct CliArgs {
+    /// Where the running program is.
     #[command(flatten)]
-    reach: Reach,
+    pub reach: Reach,
     /// Make standard input the terminal of a session of its own: for the prompt over SSH.
     #[arg(long, hide = true)]
     own_terminal: bool,
@@ -58,7 +59,7 @@ pub struct CliArgs {
     /// standard input has one a line: blank lines and lines that begin with # are passed over, and a refused command does
     /// not stop the rest.
     #[arg(value_name = "COMMAND", trailing_var_arg = true)]
-    command: Vec<String>,
+    pub command: Vec<String>,
 }
 
 /// Carries out one command, or all of standard input, and prints what the appliance would.
@@ -109,17 +110,21 @@ pub fn run(args: &CliArgs) -> Result<ExitCode, Fault> {
     }
 }
 
-/// The arguments as one line. A single one is a line; among several, one that is not exactly one word at the prompt, since
-/// the shell took its quotes away, is quoted again.
+/// The arguments as one line. A single one is a line.
 fn one_line(arguments: &[String]) -> String {
     if let [line] = arguments {
         return line.clone();
     }
-    let word = |argument: &String| match lex::words(argument) {
-        Ok(words) if words.len() == 1 && !words[0].glued => argument.clone(),
-        _ => typed_word(argument),
-    };
-    arguments.iter().map(word).collect::<Vec<_>>().join(" ")
+    arguments.iter().map(|one| argument(one)).collect::<Vec<_>>().join(" ")
+}
+
+/// One of several arguments, as it would be typed: what is not exactly one word at the prompt, since the shell took its quotes
+/// away, is quoted again.
+pub fn argument(text: &str) -> String {
+    match lex::words(text) {
+        Ok(words) if words.len() == 1 && !words[0].glued => text.to_owned(),
+        _ => typed_word(text),
+    }
 }
 
 /// The appliance's line of an error, and below it what to do.

@@ -20,15 +20,16 @@ use crate::reach::Reach;
 #[derive(clap::Args)]
 pub struct ExplainArgs {
     /// Virtual server whose decisions to show.
-    vserver: String,
+    pub vserver: String,
     /// How many of the last decisions.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_LAST, value_parser = clap::value_parser!(u64).range(1..=MAX_LAST))]
     last: u64,
     /// A table for people, or JSON for programs.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// Where the running program is.
     #[command(flatten)]
-    reach: Reach,
+    pub reach: Reach,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

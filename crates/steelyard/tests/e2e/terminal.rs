@@ -70,8 +70,7 @@ impl Terminal {
         Some(Terminal::run(command))
     }
 
-    /// Any program of the tests, with its own environment.
-    #[cfg(feature = "ssh")]
+    /// Any program of the tests, with its own environment and directory.
     pub fn of(program: &Command) -> Option<Terminal> {
         let mut command = installed::program("setsid")?;
         command.arg("--ctty").arg(program.get_program()).args(program.get_args()).env("TERM", "xterm");
@@ -80,6 +79,9 @@ impl Terminal {
                 Some(value) => command.env(name, value),
                 None => command.env_remove(name),
             };
+        }
+        if let Some(directory) = program.get_current_dir() {
+            command.current_dir(directory);
         }
         Some(Terminal::run(command))
     }
