@@ -253,7 +253,10 @@ where
                 host_socket = Some(socket);
                 spawn_local(nitro::serve(Listener::Socket(listener), nitro::Door::new(&state, report)));
             }
-            Err(line) => report.err(format!("steelyard: {line}")),
+            Err(why) => match &ssh {
+                Some(ssh) => return Err(ssh.without_socket(&why)),
+                None => report.err(format!("steelyard: {why}; without it changes take a login at --nitro")),
+            },
         }
     }
     tokio::select! {
@@ -269,7 +272,7 @@ where
     };
     lines.extend(ssh.iter().flat_map(ssh::Opened::lines));
     lines.push("ready".to_owned());
-    let ssh = ssh.map(|ssh| ssh.serve(&state, report, host_socket.is_some())).transpose()?;
+    let ssh = ssh.map(|ssh| ssh.serve(&state, report)).transpose()?;
     report.out(lines.join("\n"));
     ready.set(true);
     let mut shortage = Shortage::default();

@@ -23,13 +23,11 @@ impl HostSocket {
     /// Opens it, in the place of one that a killed program has left.
     ///
     /// # Errors
-    /// A line for people: why there is none.
+    /// For people: why there is none. What follows from that is the caller's to say.
     pub fn open(data: &Path) -> Result<(UnixListener, HostSocket), String> {
         let path = path(data);
         let listener = bind(data, &path);
-        let listener = listener.map_err(|error| {
-            format!("{}: {}; this program cannot be changed while it runs", path.display(), reason(&error))
-        })?;
+        let listener = listener.map_err(|error| format!("{}: {}", path.display(), reason(&error)))?;
         Ok((listener, HostSocket { path }))
     }
 }
@@ -47,16 +45,22 @@ pub fn path(data: &Path) -> PathBuf {
 
 fn bind(data: &Path, path: &Path) -> io::Result<UnixListener> {
     DirBuilder::new().recursive(true).mode(0o700).create(data)?;
-    if fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
+    if let Ok(found) = fs::symlink_metadata(path) {
+        let taken = |why| Err(io::Error::new(io::ErrorKind::AddrInUse, why));
+        if !found.file_type().is_socket() {
+            return taken("it is there and is no socket; take it away, or give another --data");
+        }
         if Probe::connect(path).is_ok() {
-            return Err(io::Error::new(
-                io::ErrorKind::AddrInUse,
-                "another program serves there; give each its own --data",
-            ));
+            return taken("another program serves there; give each its own --data");
         }
         fs::remove_file(path)?;
     }
-    let listener = UnixListener::bind(path)?;
+    let listener = UnixListener::bind(path).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidInput => {
+            io::Error::new(error.kind(), "too long for a socket, which has 107 bytes; give a shorter --data")
+        }
+        _ => error,
+    })?;
     fs::set_permissions(path, Permissions::from_mode(0o600))?;
     Ok(listener)
 }

@@ -29,10 +29,15 @@ impl Opened {
     }
 
     /// There is none.
+    pub fn without_socket(&self, _why: &str) -> Fault {
+        match *self {}
+    }
+
+    /// There is none.
     ///
     /// # Errors
     /// None.
-    pub fn serve(self, _state: &Rc<State>, _report: &Report, _has_socket: bool) -> Result<Serving, Fault> {
+    pub fn serve(self, _state: &Rc<State>, _report: &Report) -> Result<Serving, Fault> {
         match self {}
     }
 }

@@ -90,17 +90,16 @@ impl Opened {
         self.listeners.iter().filter_map(address).map(line).collect()
     }
 
-    /// Serves them on a thread of their own; users are asked of that state, here, and prompts ask by the owner's socket,
-    /// which may not be there.
+    /// The owner's socket, by which prompts ask, cannot be had: why not.
+    pub fn without_socket(&self, why: &str) -> Fault {
+        Fault::Ssh { what: "--ssh".to_owned(), why: format!("prompts ask by the owner's socket; {why}") }
+    }
+
+    /// Serves them on a thread of their own; users are asked of that state, here, and prompts ask by the owner's socket.
     ///
     /// # Errors
-    /// The system grants no thread, or there is no socket.
-    pub fn serve(self, state: &Rc<State>, report: &Report, has_socket: bool) -> Result<Serving, Fault> {
-        if !has_socket {
-            let why =
-                "prompts ask by nitro.sock in the data directory, which is not this program's".to_owned();
-            return Err(Fault::Ssh { what: "--ssh".to_owned(), why });
-        }
+    /// The system grants no thread.
+    pub fn serve(self, state: &Rc<State>, report: &Report) -> Result<Serving, Fault> {
         let (desk, questions): (Desk, Questions) = Desk::new();
         spawn_local(desk::answer(questions, Rc::clone(state)));
         let (stop, stopped) = watch::channel(false);

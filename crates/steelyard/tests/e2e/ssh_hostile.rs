@@ -27,6 +27,7 @@ pub fn trials() -> Vec<Trial> {
         a_client_that_takes_nothing_pauses_its_child,
         input_that_nobody_takes_pauses_its_client,
         much_goes_both_ways_at_once,
+        without_the_socket_that_prompts_ask_by_there_is_no_start,
     ];
     trials.push(
         Trial::test("ssh_hostile::soak_a_login_that_takes_too_long_is_cut", || {
@@ -38,9 +39,10 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-const CONFIG: &str = "enable ns feature LB\n";
+pub const CONFIG: &str = "enable ns feature LB\n";
 
-fn with_key(place: &Place, config: &str) -> Option<(Program, Ssh, PathBuf)> {
+/// A program with SSH, a client, and nsroot's key; `None` where OpenSSH is not installed.
+pub fn with_key(place: &Place, config: &str) -> Option<(Program, Ssh, PathBuf)> {
     let ssh = Ssh::to(place)?;
     let program = Program::launch_ssh(place, config);
     let (key, line) = ssh.key("ed25519", "");
@@ -184,14 +186,15 @@ fn the_key_of_the_host_is_made_once_and_never_replaced() {
     assert!(code == Some(2) && err.starts_with("steelyard: --ssh 192.0.2.1:22: "), "{code:?} {err}");
 }
 
-/// The one prompt that the program has started.
+/// The prompts that the program has started.
+pub fn children_of(program: &Program) -> Vec<u32> {
+    processes().into_iter().filter(|found| found.parent == program.id()).map(|found| found.id).collect()
+}
+
+/// The one that it has.
 fn child_of(program: &Program) -> u32 {
-    let mut id = None;
-    wait_for("the child", || {
-        id = processes().into_iter().find(|found| found.parent == program.id()).map(|found| found.id);
-        id.is_some()
-    });
-    id.unwrap()
+    wait_for("the child", || children_of(program).len() == 1);
+    children_of(program)[0]
 }
 
 /// How much a process has written and read so far.
@@ -213,7 +216,8 @@ fn waits_until_stuck(id: u32) {
     });
 }
 
-fn many_servers() -> String {
+/// A configuration of some 100 KB.
+pub fn many_servers() -> String {
     let servers = (0..3_000).map(|n| format!("add server s{n} 198.51.{}.{}\n", n / 250, n % 250));
     CONFIG.to_owned() + &servers.collect::<String>()
 }
@@ -276,4 +280,35 @@ fn much_goes_both_ways_at_once() {
     let lines = format!("#{}\nshow ns runningConfig\n", "x".repeat(60_000)).repeat(100);
     let (code, out, err) = ssh.batch("nsroot", By::Key(&key), &lines);
     assert_eq!((code, out.matches(" Done\n").count(), err.as_str()), (Some(0), 100, ""));
+}
+
+/// `--ssh` where the owner's socket is not to be had: one line, and exit code 2 as for all that is asked for wrongly.
+fn without_the_socket_that_prompts_ask_by_there_is_no_start() {
+    let (place, own) = (Place::new(), Place::new());
+    let vserver = format!("{CONFIG}add lb vserver v HTTP {} {}\n", own.ip(), own.vserver(0).port());
+    let refused = |data: &str, why: &str| {
+        let address = address(&own).to_string();
+        let mut program = Program::spawn(&own, &vserver, &["--data", data, "--ssh", &address]);
+        assert_eq!(program.exit_code(), Some(2));
+        let expected =
+            format!("steelyard: --ssh: prompts ask by the owner's socket; {data}/nitro.sock: {why}\n");
+        assert_eq!((program.errors(), program.lines()), (expected, Vec::new()));
+    };
+    // Another program has it, and keeps it.
+    let other = Program::launch(&place, CONFIG);
+    refused(other.data().to_str().unwrap(), "another program serves there; give each its own --data");
+    assert_eq!(other.owner_says("whoami"), "\tUserName: owner\n Done\n");
+    // Something else is in its place, and stays there.
+    let taken = own.folder("taken");
+    fs::create_dir(format!("{taken}/nitro.sock")).unwrap();
+    refused(&taken, "it is there and is no socket; take it away, or give another --data");
+    assert!(fs::exists(format!("{taken}/nitro.sock")).unwrap());
+    // A name of no socket.
+    let long = own.folder(&"l".repeat(100));
+    refused(&long, "too long for a socket, which has 107 bytes; give a shorter --data");
+    // Whoever asks for no prompt by SSH is served.
+    let program = Program::launch_with(&own, &vserver, &["--data", &taken]);
+    let line = program.wait_for_error("/nitro.sock: it is there and is no socket; ");
+    assert!(line.ends_with("; without it changes take a login at --nitro"), "{line}");
+    assert_eq!(program.nitro("/nitro/v1/config/lbvserver").0, "HTTP/1.1 200 OK");
 }
