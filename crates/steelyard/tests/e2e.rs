@@ -225,6 +225,9 @@ mod shown_several;
 #[path = "e2e/ssh.rs"]
 mod ssh;
 #[cfg(feature = "ssh")]
+#[path = "e2e/ssh_bounds.rs"]
+mod ssh_bounds;
+#[cfg(feature = "ssh")]
 #[path = "e2e/ssh_client.rs"]
 mod ssh_client;
 #[cfg(feature = "ssh")]
@@ -302,6 +305,8 @@ fn main() -> std::process::ExitCode {
     trials.extend(ssh::trials());
     #[cfg(feature = "ssh")]
     trials.extend(ssh_terminal::trials());
+    #[cfg(feature = "ssh")]
+    trials.extend(ssh_bounds::trials());
     #[cfg(feature = "ssh")]
     trials.extend(ssh_hostile::trials());
     #[cfg(feature = "ssh")]

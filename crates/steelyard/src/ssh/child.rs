@@ -24,6 +24,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::unix::pipe;
 use tokio::sync::watch::Receiver;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::task::JoinHandle;
 
 use super::flow::{Flow, Giving, Taking, TooMuch};
 use crate::door::SESSION;
@@ -67,6 +68,7 @@ pub struct Running {
     input: Option<Giving>,
     terminal: Option<Arc<AsyncFd<OwnedFd>>>,
     _wanted: oneshot::Sender<()>,
+    following: JoinHandle<()>,
 }
 
 impl Running {
@@ -81,11 +83,16 @@ impl Running {
             Some(terminal) => on_terminal(order, &terminal)?,
             None => (on_pipes(order)?, None),
         };
-        tokio::spawn(async move {
+        let following = tokio::spawn(async move {
             follow(started, taking, reader, unwanted).await;
             drop(place);
         });
-        Ok(Running { input: Some(input), terminal, _wanted: wanted })
+        Ok(Running { input: Some(input), terminal, _wanted: wanted, following })
+    }
+
+    /// Has it ended, and its channel with it?
+    pub fn is_over(&self) -> bool {
+        self.following.is_finished()
     }
 
     /// Gives it input.

@@ -36,6 +36,8 @@ pub struct Client {
     /// Why the last password was not taken.
     refused: Option<Refused>,
     channels: BTreeMap<ChannelId, Stage>,
+    /// Channels so far.
+    opened: usize,
 }
 
 /// What a connection shares with whoever watches over it.
@@ -54,6 +56,13 @@ pub struct Shared {
 enum Stage {
     Open { terminal: Option<Terminal> },
     Running(Running),
+}
+
+impl Stage {
+    /// Has all that ran there been told?
+    fn is_over(&self) -> bool {
+        matches!(self, Stage::Running(running) if running.is_over())
+    }
 }
 
 /// Why a connection ends before its client wants it to.
@@ -88,6 +97,7 @@ impl Client {
             entered: Arc::clone(&shared.entered),
             refused: None,
             channels: BTreeMap::new(),
+            opened: 0,
         }
     }
 
@@ -135,11 +145,11 @@ impl Client {
         else {
             return Ok(session.channel_failure(channel)?);
         };
-        let terminal = terminal.take();
-        let session_id = entered.session.to_string();
         let Ok(room) = Arc::clone(&self.site.prompts).try_acquire_owned() else {
             return self.refuse(channel, NO_ROOM, session);
         };
+        let terminal = terminal.take();
+        let session_id = entered.session.to_string();
         let order = Order { data: self.site.data.clone(), line, terminal, session: session_id };
         let reader = Reader {
             handle: session.handle(),
@@ -163,8 +173,13 @@ impl Client {
 
     /// Refuses it in the appliance's words.
     fn refuse(&mut self, channel: ChannelId, said: &str, session: &mut Session) -> Result<(), Broken> {
+        let Some(Stage::Open { terminal }) = self.channels.get(&channel) else {
+            return Ok(session.channel_failure(channel)?);
+        };
+        // The client has its terminal in raw mode.
+        let said = if terminal.is_some() { said.replace('\n', "\r\n") } else { said.to_owned() };
         session.channel_success(channel)?;
-        session.extended_data(channel, STDERR, said.as_bytes().to_vec())?;
+        session.extended_data(channel, STDERR, said.into_bytes())?;
         session.exit_status_request(channel, 1)?;
         session.eof(channel)?;
         self.channels.remove(&channel);
@@ -224,10 +239,14 @@ impl Handler for Client {
         reply: ChannelOpenHandle,
         _session: &mut Session,
     ) -> Result<(), Broken> {
-        if self.entered.get().is_none() || self.channels.len() >= MOST_CHANNELS {
+        // The protocol's half tells of channels that the client closes, and not of those that are closed here.
+        self.channels.retain(|_, stage| !stage.is_over());
+        let is_full = self.channels.len() >= MOST_CHANNELS || self.opened >= MOST_EVER;
+        if self.entered.get().is_none() || is_full {
             reply.reject(ChannelOpenFailure::ResourceShortage).await;
             return Ok(());
         }
+        self.opened += 1;
         self.channels.insert(channel.id(), Stage::Open { terminal: None });
         reply.accept().await;
         Ok(())
@@ -388,5 +407,7 @@ const NO_ROOM: &str =
 const STDERR: u32 = 1;
 /// Open at one time on one connection.
 const MOST_CHANNELS: usize = 8;
+/// Opened over the life of one connection: of each that is closed here the protocol's half keeps some 3 KB to its end.
+const MOST_EVER: usize = 1_000;
 const LONGEST_TERM: usize = 64;
 const REFUSAL_TIME: Duration = Duration::from_secs(1);

@@ -224,11 +224,16 @@ fn one_connection_has_several_channels() {
     wait_for("the master", || fs::exists(&control).unwrap());
     std::thread::scope(|scope| {
         for n in 0..6 {
-            let (scene, control) = (&scene, &control);
+            // What it has no channel for goes over no other one.
+            let over = ["-n", "-S", &control, "-o", "ProxyCommand=false"];
+            let scene = &scene;
             scope.spawn(move || {
-                let line = format!("add server s{n} 192.0.2.{n}");
-                let output = scene.command(&["-n", "-S", control]).arg(line).output().unwrap();
-                assert_eq!(left(output), (Some(0), " Done\n".to_owned(), String::new()));
+                // One that has ended makes room for another.
+                for m in 0..3 {
+                    let line = format!("add server s{n}{m} 198.51.{n}.{m}");
+                    let output = scene.command(&over).arg(line).output().unwrap();
+                    assert_eq!(left(output), (Some(0), " Done\n".to_owned(), String::new()));
+                }
             });
         }
     });
