@@ -48,11 +48,18 @@ impl Pager {
 
     /// Prints an answer. Of one that is stopped, the last line is told all the same.
     pub fn print(&mut self, answer: &str, pages: Pages, out: &mut dyn Write) {
+        // One that came before is not meant for this.
         self.was_interrupted();
+        if self.is_stopped_in(answer, pages, out) {
+            drop(writeln!(out, "{}", answer.lines().last().unwrap_or_default()));
+        }
+    }
+
+    /// Prints lines. Does whoever reads them want no more?
+    pub fn is_stopped_in(&mut self, text: &str, pages: Pages, out: &mut dyn Write) -> bool {
         let (columns, rows) = size();
         let mut left = rows;
-        let mut lines = answer.lines().peekable();
-        while let Some(line) = lines.next() {
+        for line in text.lines() {
             let height = line.replace('\t', "        ").chars().count().max(1).div_ceil(columns);
             let is_stopped = match pages {
                 Pages::Each if height > left => match ask(out) {
@@ -69,12 +76,12 @@ impl Pager {
                 // Behind the `^C` that the terminal shows a line begins.
                 _ => self.was_interrupted() && writeln!(out).is_ok(),
             };
-            let line = if is_stopped { lines.by_ref().last().unwrap_or(line) } else { line };
             left = left.saturating_sub(height);
-            if writeln!(out, "{line}").is_err() {
-                return;
+            if is_stopped || writeln!(out, "{line}").is_err() {
+                return true;
             }
         }
+        false
     }
 
     /// Has there been a Ctrl-C since this was asked last?

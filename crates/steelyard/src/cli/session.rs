@@ -139,11 +139,9 @@ impl<'d> Session<'d> {
         };
         let text = answer.printed();
         let text = if answer.is_json { text } else { self.in_colours(text) };
+        let pages = self.pages(&answer);
         match &mut self.terminal {
-            Some(terminal) if self.depth == 0 => {
-                let pages = if self.mode.page || answer.pages { Pages::Each } else { Pages::Whole };
-                terminal.print(&text, pages, out);
-            }
+            Some(terminal) if self.depth == 0 => terminal.print(&text, pages, out),
             // A reader that has enough closes the pipe: nobody reads the rest, which is carried out all the same.
             _ => drop(out.write_all(text.as_bytes())),
         }
@@ -221,9 +219,19 @@ impl<'d> Session<'d> {
             if answer.failed || !pages.has_more() {
                 return Ok(Some(answer));
             }
-            // A reader that has enough closes the pipe: nobody is left to count for.
+            let page_by_page = self.pages(&answer);
             let text = if answer.is_json { answer.text } else { self.in_colours(answer.text) };
-            if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
+            if let Some(terminal) = &mut self.terminal
+                && self.depth == 0
+            {
+                if terminal.is_stopped_in(&text, page_by_page, out) {
+                    return Ok(Some(Answer::default()));
+                }
+            } else if out.write_all(text.as_bytes()).is_err() {
+                // A reader that has enough closes the pipe: nobody is left to count for.
+                return Ok(None);
+            }
+            if out.flush().is_err() {
                 return Ok(None);
             }
             let is_over = match &mut self.terminal {
@@ -238,6 +246,11 @@ impl<'d> Session<'d> {
                 return Ok(Some(Answer::default()));
             }
         }
+    }
+
+    /// How it is printed on a terminal.
+    fn pages(&self, answer: &Answer) -> Pages {
+        if self.mode.page || answer.pages { Pages::Each } else { Pages::Whole }
     }
 
     /// With its colours, where somebody sits at a terminal and wants them.

@@ -20,6 +20,7 @@ pub fn trials() -> Vec<Trial> {
         clearing_the_configuration_is_asked_about_on_a_terminal_alone,
         a_long_answer_stops_at_each_page,
         an_answer_ends_by_ctrl_c_and_the_prompt_does_not,
+        counters_that_come_again_and_again_end_by_ctrl_c,
         nobody_at_the_prompt_ends_it,
         names_move_no_cursor,
         two_terminals_lose_no_change,
@@ -258,6 +259,46 @@ fn an_answer_ends_by_ctrl_c_and_the_prompt_does_not() {
     assert!(transcript.contains("^C") && !transcript.contains("add server p19999 "));
     terminal.types("whoami\r");
     terminal.waits_for(&["> whoami", "        UserName: owner", " Done", "> "]);
+}
+
+/// README: `-ntimes N`, 0 without end; Ctrl-C ends what is printed, and is no end of the prompt.
+fn counters_that_come_again_and_again_end_by_ctrl_c() {
+    let place = Place::new();
+    let lines: String = (0..2_000).map(|n| format!("add lb vserver p{n} HTTP\n")).collect();
+    let program = Program::launch(&place, &format!("enable ns feature LB\n{lines}"));
+    let start = || {
+        let terminal = Terminal::start(&["cli", "--data", program.data().to_str().unwrap()])?;
+        terminal.waits_for(&["> "]);
+        Some(terminal)
+    };
+    let whoami = ["> whoami", "        UserName: owner", " Done", "> "];
+    let pages = |of: &Terminal| of.transcript().matches("Virtual Server(s) Summary").count();
+    // Between two pages.
+    let Some(terminal) = start() else { return };
+    let last =
+        format!("p1999       {:>16} {:>5} {:>12} {:>12}      0/s        0", "0.0.0.0", 0, "HTTP", "DOWN");
+    for (nth, times) in [(1, "0"), (2, "3")] {
+        terminal.types(&format!("stat lb vserver -ntimes {times}\r"));
+        terminal.waits_for(&[&last, "", ""]);
+        terminal.types("\x03");
+        terminal.waits_for(&[&last, "", "^C", " Done", "> "]);
+        terminal.types("whoami\r");
+        terminal.waits_for(&whoami);
+        assert_eq!(pages(&terminal), nth, "no other one came");
+    }
+    // Within one, and where it stops because the terminal is full.
+    let terminal = start().unwrap();
+    terminal.stalls_at("p3 ");
+    terminal.types("stat lb vserver -ntimes 0\r");
+    terminal.types_when_stalled("\x03");
+    terminal.waits_for(&[" Done", "> "]);
+    terminal.types("stat lb vserver -ntimes 0 | more\r");
+    terminal.waits_for(&["--More--"]);
+    terminal.types("q");
+    terminal.waits_for(&[" Done", "> "]);
+    terminal.types("whoami\r");
+    terminal.waits_for(&whoami);
+    assert!(pages(&terminal) == 2 && !terminal.transcript().contains("p1999 "), "nothing else is printed");
 }
 
 fn nobody_at_the_prompt_ends_it() {
