@@ -1,11 +1,14 @@
 //! NITRO on the socket in the data directory, as the program's owner asks it.
 
-use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::io::{BufRead, BufReader, Read, Write, copy};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
+use crate::place::Place;
 use crate::program::Program;
 
 impl Program {
@@ -64,4 +67,53 @@ fn begin(socket: &Path, method: &str, path: &str, body: Option<&Value>) -> UnixS
     let head = format!("{method} /nitro/v1/config/{path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n");
     write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
     stream
+}
+
+/// A data directory with a socket that passes on to a program's own, and keeps the lines that requests begin with.
+pub struct Between {
+    data: String,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Between {
+    /// Before that program; it goes on to the end of the tests.
+    pub fn before(program: &Program, place: &Place) -> Between {
+        let (data, asked) = (place.folder("between"), Arc::default());
+        let listener = UnixListener::bind(format!("{data}/nitro.sock")).unwrap();
+        let (socket, of_all) = (program.data().join("nitro.sock"), Arc::clone(&asked));
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let (socket, asked) = (socket.clone(), Arc::clone(&of_all));
+                std::thread::spawn(move || drop(pass(&client, &socket, &asked)));
+            }
+        });
+        Between { data, asked }
+    }
+
+    /// What `--data` of a client command names.
+    pub fn data(&self) -> &str {
+        &self.data
+    }
+
+    /// Takes the lines that requests began with since this was called last.
+    pub fn asked(&self) -> Vec<String> {
+        std::mem::take(&mut self.asked.lock().unwrap())
+    }
+}
+
+fn pass(client: &UnixStream, socket: &PathBuf, asked: &Mutex<Vec<String>>) -> std::io::Result<()> {
+    let program = UnixStream::connect(socket)?;
+    let (mut answers, mut to) = (program.try_clone()?, client.try_clone()?);
+    let answering = std::thread::spawn(move || copy(&mut answers, &mut to));
+    for line in BufReader::new(client).split(b'\n') {
+        let line = [line?, b"\n".to_vec()].concat();
+        let text = String::from_utf8_lossy(&line);
+        if let Some(request) = text.strip_suffix(" HTTP/1.1\r\n") {
+            asked.lock().unwrap().push(request.to_owned());
+        }
+        (&program).write_all(&line)?;
+    }
+    program.shutdown(Shutdown::Write)?;
+    drop(answering.join());
+    Ok(())
 }

@@ -7,6 +7,7 @@ use libtest_mimic::Trial;
 use serde_json::Value;
 
 use crate::client::page;
+use crate::owner::Between;
 use crate::place::Place;
 use crate::program::{Program, number, run_to_end, start};
 use crate::service::TestService;
@@ -25,7 +26,7 @@ pub fn trials() -> Vec<Trial> {
         states_are_coloured_where_somebody_wants_it_on_a_terminal,
         counters_begin_anew_where_that_is_asked_for,
         what_cannot_be_counted_is_an_error_in_the_appliances_words,
-        two_thousand_virtual_servers_are_one_table,
+        two_thousand_virtual_servers_are_one_table_and_one_request,
     ]
 }
 
@@ -412,14 +413,36 @@ fn what_cannot_be_counted_is_an_error_in_the_appliances_words() {
     }
 }
 
-fn two_thousand_virtual_servers_are_one_table() {
+/// However many objects a page has, it is one request to NITRO's statistics.
+fn two_thousand_virtual_servers_are_one_table_and_one_request() {
     let place = Place::new();
     let ip = place.ip();
-    let vserver = |n: u32| format!("add lb vserver v{n} HTTP {ip} {}\n", 10_000 + n);
-    let text = format!("enable ns feature LB\n{}", (0..2_000).map(vserver).collect::<String>());
+    let vserver =
+        |n: u32| format!("add lb vserver v{n} HTTP {ip} {}\nbind lb vserver v{n} s{}\n", 10_000 + n, n % 20);
+    let service = |n: u32| format!("add service s{n} {ip} HTTP {} -healthMonitor NO\n", 8_101 + n);
+    let services: String = (0..20).map(service).collect();
+    let text = format!("enable ns feature LB\n{services}{}", (0..2_000).map(vserver).collect::<String>());
     let program = Program::launch(&place, &text);
-    let lines = shown(program.data().to_str().unwrap(), "stat lb vserver");
+    let between = Between::before(&program, &place);
+    let lines = shown(between.data(), "stat lb vserver");
+    assert_eq!(between.asked(), ["GET /nitro/v1/stat/lbvserver"]);
     assert_eq!(lines.len(), 3 + 2 * 2_000 + 1);
     assert_eq!(lines.iter().filter(|line| line.contains("Summary")).count(), 1);
     assert!(lines[3 + 2 * 1_999].starts_with(&format!("v1999       {:>16} 11999", ip.to_string())));
+    for (line, request) in [
+        ("stat lb vserver -sortBy Hits", "lbvserver"),
+        ("stat lb vserver -detail", "lbvserver?statbindings=yes"),
+        ("stat lb vserver v7", "lbvserver/v7?statbindings=yes"),
+        ("stat service", "service"),
+        ("stat service -detail", "service?statbindings=yes"),
+    ] {
+        shown(between.data(), line);
+        assert_eq!(between.asked(), [format!("GET /nitro/v1/stat/{request}")], "{line}");
+    }
+    let Some(terminal) = Terminal::start(&["cli", "--data", between.data()]) else { return };
+    terminal.waits_for(&["> "]);
+    between.asked();
+    terminal.types("stat lb vserver | grep -i summary\r");
+    terminal.waits_for(&["Virtual Server(s) Summary", " Done", "> "]);
+    assert_eq!(between.asked(), ["GET /nitro/v1/stat/lbvserver"]);
 }
