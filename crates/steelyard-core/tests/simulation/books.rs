@@ -13,7 +13,7 @@ use crate::health::Health;
 use crate::message::Message;
 use crate::network::FlowId;
 use crate::plan::{self, Plan, Vserver};
-use crate::requests::Request;
+use crate::requests::{Request, start};
 use crate::surge::Surge;
 
 /// A deliberately wrong rule, to show that the run can fail.
@@ -111,6 +111,8 @@ pub struct Dispatch {
 /// A connection of an engine to a service.
 pub struct ServerFlow {
     pub tcp: bool,
+    /// Of TCP, whose it is, if that is known.
+    pub client: Option<u64>,
     pub worker: usize,
     pub service: usize,
     pub established: bool,
@@ -144,6 +146,7 @@ pub struct ServiceAccount {
 #[derive(Clone, Copy)]
 pub struct ClientAccount {
     pub vserver: Named,
+    pub tcp: bool,
     pub worker: usize,
 }
 
@@ -185,6 +188,11 @@ impl Books {
         bound && self.health.is_up(service)
     }
 
+    /// Is the service configured and UP?
+    pub fn is_there(&self, service: usize) -> bool {
+        self.plan.services.contains_key(&service) && self.health.is_up(service)
+    }
+
     /// All to whom this virtual server may give new work.
     pub fn eligible(&self, vserver: Named) -> Vec<usize> {
         let bound = vserver.of(&self.plan).map(|v| &v.bindings[..]).unwrap_or_default();
@@ -222,8 +230,18 @@ impl Books {
             let eligible = self.health.is_up(service) && self.plan.vservers.values().any(is_bound);
             assert!(eligible || self.limited, "a connection to s{service}, which is not UP");
         }
+        let client = self.surge.acting.filter(|_| tcp);
+        match client {
+            Some(client) => {
+                self.surge.left(client);
+                self.refused.retain(|refused| *refused != client);
+            }
+            None if tcp => self.surge.unowned.push(flow),
+            None => {}
+        }
         let opened = ServerFlow {
             tcp,
+            client,
             worker,
             service,
             established: false,
@@ -265,7 +283,7 @@ impl Books {
         let (service, reused, established) = (flow.service, flow.exchanges > 0, flow.established);
         assert!(!flow.stray, "r{number} goes out on a connection that carried stray bytes");
         let idle_us = now - flow.idle_since;
-        self.judge_dispatch(number, service);
+        self.judge_dispatch(number, service, now);
         let account = &mut self.requests[number];
         assert_eq!(account.asked.method, method, "r{number}: the method");
         let fresh = !reused || account.asked.is_idempotent() || idle_us < FRESH_US;
@@ -301,7 +319,7 @@ impl Books {
     }
 
     /// May this request be sent there now?
-    fn judge_dispatch(&mut self, number: usize, service: usize) {
+    fn judge_dispatch(&mut self, number: usize, service: usize, now: u64) {
         let account = &self.requests[number];
         let asked = &account.asked;
         assert!(asked.sound, "r{number} is not sound and is sent on");
@@ -314,16 +332,17 @@ impl Books {
             _ => false,
         };
         assert!(may_repeat, "r{number} is sent again although it may have been acted on");
-        let again = account.dispatches.last().is_some_and(|last| last.established);
-        if again {
-            let before = account.dispatches.last().map(|d| d.service);
-            assert_eq!(
-                before,
-                Some(service),
-                "r{number}: a stale connection is no reason for another choice"
-            );
+        let again = account.dispatches.last().filter(|last| last.established).map(|last| last.service);
+        if again == Some(service) {
             return;
         }
+        // Unless it had to wait for leave to connect once more, and did so in vain.
+        let in_vain = |before| {
+            self.surge
+                .may_give_up(now, |s| self.is_there(s))
+                .any(|(c, leave)| c == account.client && leave.service == before)
+        };
+        assert!(again.is_none_or(in_vain), "r{number}: a stale connection is no reason for another choice");
         assert!(!account.refused_by.contains(&service), "r{number} goes to s{service}, which refused it");
         let vserver = account.vserver;
         // Who waited was given his service when he was called.
@@ -406,6 +425,11 @@ impl Books {
         let service = self.services.get_mut(&flow.service).unwrap();
         service.connections -= 1;
         service.active -= u64::from(flow.tcp);
+        if let Some(client) =
+            flow.client.filter(|client| !flow.established && self.clients.contains_key(client))
+        {
+            self.refused.push(client);
+        }
         if let Some(number) = flow.current {
             service.active -= 1;
             let account = &mut self.requests[number];
@@ -419,7 +443,7 @@ impl Books {
 
     /// An engine hands over bytes for a client.
     pub fn sent_to_client(&mut self, client: u64, bytes: &[u8], now: u64) {
-        let ClientAccount { vserver, worker } = self.clients[&client];
+        let ClientAccount { vserver, worker, .. } = self.clients[&client];
         let nobody = self.has_nobody(vserver, worker);
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(300)]);
         let status = text.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3)?.parse().ok());
@@ -463,15 +487,6 @@ impl Books {
             .filter(|flow| flow.worker == worker && flow.current.is_none() && !flow.tcp)
             .count()
     }
-}
-
-/// Method and number of a request that begins here.
-pub fn start(bytes: &[u8]) -> (String, usize) {
-    let line = String::from_utf8_lossy(&bytes[..bytes.len().min(80)]).into_owned();
-    let mut words = line.split([' ', '\r']);
-    let method = words.next().unwrap_or_default().to_owned();
-    let number = words.next().and_then(|target| target.strip_prefix("/r")?.parse().ok());
-    (method, number.unwrap_or(usize::MAX))
 }
 
 /// `Limits::fresh_us` of the simulated engines.

@@ -121,3 +121,12 @@ pub fn chunked(random: &mut Random, body: &[u8]) -> Vec<u8> {
     out.extend_from_slice(if random.one_in(6) { b"0\r\nX-Trailer: t\r\n\r\n" } else { b"0\r\n\r\n" });
     out
 }
+
+/// Method and number of a request that begins here.
+pub fn start(bytes: &[u8]) -> (String, usize) {
+    let line = String::from_utf8_lossy(&bytes[..bytes.len().min(80)]).into_owned();
+    let mut words = line.split([' ', '\r']);
+    let method = words.next().unwrap_or_default().to_owned();
+    let number = words.next().and_then(|target| target.strip_prefix("/r")?.parse().ok());
+    (method, number.unwrap_or(usize::MAX))
+}

@@ -30,7 +30,7 @@ use crate::schedule::{Event, Notes, Schedule};
 use crate::services::{Mood, Services};
 use crate::sockets::{Shared, Socket, Sockets, look, tell};
 use crate::streams::Streams;
-use crate::surge::SURGE_US;
+use crate::surge::{CONNECT_US, SURGE_US};
 
 /// A whole balancer and its world.
 pub struct Simulation {
@@ -190,13 +190,12 @@ impl Simulation {
         client: Option<u64>,
         act: impl FnOnce(&mut Engine, &mut Sockets<'_>) -> R,
     ) -> R {
-        let before = self.waiting();
-        self.shared.books.surge.balance.clear();
         self.shared.books.surge.answered.clear();
+        self.shared.books.surge.acting = client;
         let engine = &mut self.engines[worker];
         let result = act(engine, &mut Sockets { shared: &mut self.shared, worker });
-        self.take_calls();
-        self.note_joined(client, &before);
+        let asked = self.take_calls();
+        self.note_joined(client, worker, &asked);
         let engine = &mut self.engines[worker];
         let due = engine.next_deadline();
         if due != Time::NEVER && due.as_us() < self.timers[worker] {
@@ -240,7 +239,7 @@ impl Simulation {
         let up_to_date = self.mail[worker].is_empty();
         let full = self.engines[worker].clients() >= CLIENTS_MOST;
         let client = self.clients.number();
-        let account = ClientAccount { vserver, worker };
+        let account = ClientAccount { vserver, tcp, worker };
         self.shared.books.clients.insert(client, account);
         let accepted =
             self.engine(worker, Some(client), |engine, sockets| engine.accepted(&name, peer, sockets));
@@ -380,7 +379,7 @@ fn limits() -> Limits {
         idle_total: IDLE_MOST,
         idle_server_us: 2_500_000,
         fresh_us: FRESH_US,
-        connect_us: 900_000,
+        connect_us: CONNECT_US,
         head_us: 2_000_000,
         surge_us: SURGE_US,
         ..Limits::default()

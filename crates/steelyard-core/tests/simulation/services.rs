@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use crate::answers::{Answer, Asked, End};
-use crate::books::start;
 use crate::message::{Message, Seen, Unframed, read};
 use crate::network::{FlowId, Port, Read, Side};
 use crate::plan::address;
+use crate::requests::start;
 use crate::schedule::Event;
 use crate::sockets::{Shared, shown};
 

@@ -8,7 +8,7 @@ use steelyard_core::service::Service;
 use steelyard_core::service::waker::Waker;
 
 use super::Simulation;
-use crate::books::{ClientAccount, Named};
+use crate::books::ClientAccount;
 use crate::plan::number;
 use crate::schedule::Event;
 use crate::sockets::Shared;
@@ -39,9 +39,11 @@ impl Waker for Wakes {
 }
 
 impl Simulation {
-    /// Takes note of who was called, and lets their workers hear of it later.
-    pub(super) fn take_calls(&mut self) {
-        for (from, service) in std::mem::take(&mut self.calls.lock().unwrap().asked_back) {
+    /// Takes note of who was called, and lets their workers hear of it later. The services that somebody waits for leave to connect to
+    /// since the last time.
+    pub(super) fn take_calls(&mut self) -> Vec<usize> {
+        let asked_back = std::mem::take(&mut self.calls.lock().unwrap().asked_back);
+        for &(from, service) in &asked_back {
             for worker in (0..self.engines.len()).filter(|worker| *worker != from) {
                 self.shared.net.schedule.after(20, Event::AskedBack(worker, service));
             }
@@ -60,6 +62,7 @@ impl Simulation {
         }
         let early = &self.shared.books.surge.early;
         assert!(early.is_empty(), "{early:?} go on although their turn has not come");
+        asked_back.into_iter().map(|(_, service)| service).collect()
     }
 
     fn next_call(&self) -> Option<(usize, u64)> {
@@ -83,48 +86,95 @@ impl Simulation {
     pub(super) fn client_of(&self, worker: usize, id: ConnId) -> Option<u64> {
         let socket = self.shared.sockets[worker].get(&id)?;
         let books = &self.shared.books;
-        let of_flow = || Some(books.requests[books.flows.get(&socket.flow)?.current?].client);
+        let of_flow = || {
+            let flow = books.flows.get(&socket.flow)?;
+            flow.client.or_else(|| Some(books.requests[flow.current?].client))
+        };
         socket.client.or_else(of_flow)
     }
 
-    /// How many wait at each virtual server.
-    pub(super) fn waiting(&self) -> Vec<(Named, usize)> {
-        self.vservers.iter().map(|(named, live)| (*named, live.waiting())).collect()
+    /// Who has begun to wait in an engine's call, for a client if that is known: for a service with room, or for leave to connect to
+    /// those in `asked`.
+    pub(super) fn note_joined(&mut self, client: Option<u64>, worker: usize, asked: &[usize]) {
+        let mut candidates = self.candidates(client, worker);
+        for (vserver, live) in self.vservers.clone() {
+            let clients = &self.shared.books.clients;
+            let is_there = |one: &Candidate| {
+                clients.get(&one.client).is_some_and(|c| c.vserver.identity == vserver.identity)
+            };
+            let here: Vec<Candidate> = candidates.iter().copied().filter(is_there).collect();
+            let missing = self.shared.books.surge.count(vserver, live.waiting());
+            // First those who must have, then those who may have, too.
+            let upto = |why: Why| here.iter().filter(|one| one.why <= why).count();
+            let certain = [0, upto(Why::Refused), upto(Why::GaveUp), here.len()];
+            if certain.contains(&missing) {
+                here[..missing].iter().for_each(|one| self.joined(one.client, one.why < Why::Acted));
+                continue;
+            }
+            let surge = &mut self.shared.books.surge;
+            let may_be = client.is_none() && (missing < here.len() || surge.strangers > 0);
+            assert!(may_be, "{missing} begin to wait at v{}, of {here:?} for {client:?}", vserver.number);
+            surge.joined_nameless(vserver, missing);
+        }
+        let Shared { net, books, .. } = &mut self.shared;
+        candidates.retain(|one| !books.surge.waits(one.client));
+        match (&*std::mem::take(&mut books.surge.unowned), &candidates[..], asked) {
+            ([], ..) => {}
+            ([flow], [Candidate { why: Why::Refused, client }], []) if books.clients[client].tcp => {
+                books.flows.entry(*flow).and_modify(|flow| flow.client = Some(*client));
+            }
+            (unowned, ..) => books.surge.strangers += unowned.len(),
+        }
+        if asked.iter().any(|service| *service != asked[0]) || asked.len() != candidates.len() {
+            books.surge.strangers += asked.len();
+            return;
+        }
+        for (one, service) in candidates.iter().zip(asked) {
+            books.surge.claims(one.client, worker, *service, net.schedule.now);
+        }
     }
 
-    /// Who has begun to wait in an engine's call, for a client if that is known.
-    pub(super) fn note_joined(&mut self, client: Option<u64>, before: &[(Named, usize)]) {
-        // Who was refused, and was neither sent elsewhere nor answered, waits for another service.
-        for client in std::mem::take(&mut self.shared.books.refused) {
-            self.joined(client, true);
-        }
-        let mut others = std::mem::take(&mut self.shared.books.surge.answered);
-        others.extend(client);
-        others.dedup();
-        for ((vserver, after), (_, before)) in self.waiting().into_iter().zip(before) {
-            let surge = &mut self.shared.books.surge;
-            let known = surge.balance.get(&vserver.identity).copied().unwrap_or_default();
-            let joined = after as i64 - *before as i64 + known;
-            let is_there = |client: &u64| {
-                let account = self.shared.books.clients.get(client);
-                account.is_some_and(|account| account.vserver.identity == vserver.identity)
-                    && !self.shared.books.surge.waits(*client)
-            };
-            let others: Vec<u64> = others.iter().copied().filter(is_there).collect();
-            match usize::try_from(joined).unwrap_or(0) {
-                0 => {}
-                some if some >= others.len() => {
-                    // More than are known: whoever waited for leave to connect when its service went waits anew.
-                    if some > others.len() {
-                        self.shared.books.surge.blur(vserver);
-                    }
-                    others.into_iter().for_each(|c| self.joined(c, false));
-                }
-                _ => self.shared.books.surge.blur(vserver),
-            }
-            if after == 0 {
-                self.shared.books.surge.clear(vserver);
+    /// Who may have begun to wait in it, by how certain that is.
+    fn candidates(&mut self, client: Option<u64>, worker: usize) -> Vec<Candidate> {
+        let Shared { net, books, .. } = &mut self.shared;
+        let (refused, answered) =
+            (std::mem::take(&mut books.refused), std::mem::take(&mut books.surge.answered));
+        let gave_up = books.surge.may_give_up(net.schedule.now, |service| books.is_there(service));
+        let gave_up = gave_up.filter(|(_, leave)| client.is_none() && leave.worker == worker);
+        let gave_up = gave_up.map(|(client, _)| client).collect();
+        let mut found: Vec<Candidate> = Vec::new();
+        let groups = [
+            (Why::Refused, refused),
+            (Why::GaveUp, gave_up),
+            (Why::Acted, answered),
+            (Why::Acted, client.into_iter().collect()),
+        ];
+        for (why, client) in
+            groups.into_iter().flat_map(|(why, clients)| clients.into_iter().map(move |c| (why, c)))
+        {
+            let is_known = found.iter().any(|one| one.client == client) || books.surge.waits(client);
+            if !is_known && books.clients.contains_key(&client) {
+                found.push(Candidate { why, client });
             }
         }
+        found
     }
+}
+
+/// One who may have begun to wait.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    why: Why,
+    client: u64,
+}
+
+/// Why that may be.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Why {
+    /// Its service could not be connected to, and it was neither sent elsewhere nor answered.
+    Refused,
+    /// It waited for leave to connect, and did so long enough, or to a service that went.
+    GaveUp,
+    /// It asked for something, or was answered and may have asked for the next thing.
+    Acted,
 }

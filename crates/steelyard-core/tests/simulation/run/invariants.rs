@@ -72,7 +72,7 @@ impl Simulation {
                     (*service, self.live[service].active(), books.configured[service].max_client)
                 };
                 assert!(
-                    vserver.tcp || books.surge.any_tried() || up.iter().all(is_full),
+                    books.surge.any_tried(*named) || up.iter().all(is_full),
                     "{:?} wait at v{number} and need not: {:?}",
                     books.surge.waiting(*named),
                     up.iter().map(active).collect::<Vec<_>>()
