@@ -374,7 +374,9 @@ fn longer(line: &str, pick: usize, config: &Config) -> Option<String> {
     }
     let own = || {
         let sample = |sample: &&str| format!("{line}{sample} ");
-        SAMPLES.iter().map(sample).find(|line| may_go_on(line, config))
+        // Values of what only the prompt reads, as of `stat`, completion alone looks at.
+        let is_value = |line: &String| complete(line, line.len(), config, &|_| true).is_ok();
+        SAMPLES.iter().map(sample).find(|line| may_go_on(line, config) && is_value(line))
     };
     match candidates.len() + found.expected.len() {
         0 => None,
