@@ -56,7 +56,7 @@ fn unreadable(why: &str) -> Reply {
 }
 
 /// More than a configuration's largest list in one body.
-const MAX_BODY: usize = 16 << 20;
+pub const MAX_BODY: usize = 16 << 20;
 /// A login has a name and a password.
 const MAX_SMALL: usize = 64 << 10;
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);

@@ -15,6 +15,7 @@ use crate::service::{TestService, wait_for};
 pub fn trials() -> Vec<Trial> {
     trials![
         a_client_that_stops_reading_loses_its_place_and_keeps_nobody_out,
+        who_is_answered_while_sending_has_the_whole_answer,
         silent_clients_and_endless_bodies_keep_nobody_out_for_ever,
         dots_lead_nowhere,
         names_are_found_under_every_encoding_and_no_other_is,
@@ -56,6 +57,30 @@ fn a_client_that_stops_reading_loses_its_place_and_keeps_nobody_out() {
         let length = text.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
         assert!(rest.len() < length.parse::<usize>().unwrap(), "it was not sent to its end");
     }
+}
+
+/// Nobody wants the body of a GET. A client that sends one all the same, and reads slowly, is not cut off from the answer
+/// by what it has sent, and one that never ends is let go of.
+fn who_is_answered_while_sending_has_the_whole_answer() {
+    let place = Place::new();
+    let mut text = "enable ns feature LB\n".to_owned();
+    (0..500).for_each(|n| text += &format!("add lb vserver v{n} HTTP\n"));
+    let program = Program::launch(&place, &text);
+    wait_for("the log-in's connection to end", || program.connections_at(place.nitro()) == 0);
+    let before = descriptors(&program);
+    let keys = program.keys();
+    let begun = format!(
+        "GET /nitro/v1/config/lbvserver HTTP/1.1\r\nHost: localhost\r\n{keys}Content-Length: 99000\r\n\r\n{}",
+        "{".repeat(50_000)
+    );
+    let mut client = narrow(&place);
+    client.send(&begun);
+    let (answer, _) = client.read_to_end();
+    let answer = String::from_utf8(answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+    assert!(head.contains(&format!("\r\ncontent-length: {}", body.len())), "{head}: {} bytes", body.len());
+    wait_for("it to be let go of, though its end is open", || descriptors(&program) == before);
 }
 
 /// A client for whom the kernel keeps little.
