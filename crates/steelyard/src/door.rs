@@ -124,6 +124,11 @@ impl Door {
         Door::Socket { path, session }
     }
 
+    /// Does the owner ask, who logs in nowhere?
+    pub fn is_owners(&self) -> bool {
+        matches!(self, Door::Socket { session: None, .. })
+    }
+
     /// The session that is asked with; without one the owner asks, or anybody on this host.
     pub fn session(&self) -> Option<&str> {
         match self {

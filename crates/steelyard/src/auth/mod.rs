@@ -371,6 +371,11 @@ impl Identity {
         self.session.as_ref().map(|held| held.number)
     }
 
+    /// The user; the owner is none.
+    pub fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
     /// For people.
     pub fn name(&self) -> String {
         self.user.clone().unwrap_or_else(|| "owner".to_owned())
@@ -429,6 +434,16 @@ fn groups<'c>(
     user: &'c str,
 ) -> impl Iterator<Item = &'c steelyard_core::config::SystemGroup> {
     config.system_groups.iter().filter(move |group| group.users.iter().any(|u| u.eq_ignore_ascii_case(user)))
+}
+
+/// What the prompt of whoever asks shows: the user's own, else that of the first group that has one, else everybody's. Whose it is, as
+/// `promptinheritedfrom` calls it.
+pub fn prompt<'c>(config: &'c Config, user: Option<&'c str>) -> (&'c str, &'static str) {
+    let own = user.and_then(|user| config.system_users.find(user)).map(|user| (&*user.prompt, "User"));
+    let of_groups =
+        user.into_iter().flat_map(|user| groups(config, user)).map(|group| (&*group.prompt, "Group"));
+    let mut said = own.into_iter().chain(of_groups).filter(|(prompt, _)| !prompt.is_empty());
+    said.next().unwrap_or((&config.system_parameter.prompt, "Global"))
 }
 
 /// What the login asks for, else the user's own, else the least of the user's groups, else everybody's.

@@ -256,6 +256,14 @@ pub fn ask(line: &str, door: &Door, mode: &Mode) -> Result<Answer, Said> {
     post(COMMAND, line, door, mode)
 }
 
+/// Who asks, and what the user's prompt shows by the configuration, if that is said.
+pub fn whoami(door: &Door) -> Option<(String, Option<String>)> {
+    let body = door.post(COMMAND, serde_json::json!({ "line": "whoami" }).to_string()).ok()?;
+    let answer: Map<String, Value> = serde_json::from_str(&body).ok()?;
+    let user = answer.get("text")?.as_str()?.trim().strip_prefix("UserName: ")?.to_owned();
+    Some((user, answer.get("prompt").and_then(Value::as_str).map(str::to_owned)))
+}
+
 fn post(path: &str, line: &str, door: &Door, mode: &Mode) -> Result<Answer, Said> {
     let mut asked = serde_json::json!({ "line": line });
     if mode.feature == DisabledFeature::Deny {

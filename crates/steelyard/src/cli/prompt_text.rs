@@ -1,23 +1,21 @@
-//! What stands before the cursor: `set cli prompt`, with what its `%` stand for (`spec/cli.md` 1).
+//! What stands before the cursor: `set cli prompt`, with what its `%` stand for (`spec/cli.md` 1). A user, a group and
+//! `system parameter` may have one.
 
 use serde_json::{Map, Value};
 
 use super::layout::harmless;
-use super::line::Said;
+use super::line::{Said, whoami};
 use crate::door::Door;
 use crate::wall::{Date, Hours};
 
-/// The text that was given, or the appliance's own.
+/// The text that was given, or by the configuration at the log-in the user's own, or the appliance's.
+#[derive(Default)]
 pub struct PromptText {
-    text: String,
+    given: Option<String>,
+    /// The user's own; asked for once.
+    own: Option<Option<String>>,
     /// Who asks, once that is known.
     user: Option<String>,
-}
-
-impl Default for PromptText {
-    fn default() -> PromptText {
-        PromptText { text: OWN.to_owned(), user: None }
-    }
 }
 
 impl PromptText {
@@ -29,24 +27,31 @@ impl PromptText {
         if text.chars().count() > LONGEST {
             return Err(Said::error(format!("Argument too long [promptString, maximum {LONGEST}]")));
         }
-        text.clone_into(&mut self.text);
+        self.given = Some(text.to_owned());
         Ok(())
     }
 
-    /// Goes back to the appliance's own.
+    /// Goes back to what it was at first.
     pub fn clear(&mut self) {
-        OWN.clone_into(&mut self.text);
+        self.given = None;
     }
 
-    /// As it was given.
-    pub fn given(&self) -> &str {
-        &self.text
+    /// The text, with its `%`.
+    pub fn text(&mut self, door: &Door) -> String {
+        if let Some(given) = &self.given {
+            return given.clone();
+        }
+        // The owner has logged in nowhere, and may have come because the program answers nobody.
+        if self.own.is_none() && !door.is_owners() {
+            self.user(door);
+        }
+        self.own.get_or_insert_default().clone().unwrap_or_else(|| OWN.to_owned())
     }
 
     /// As it is shown before the line of that number. What the program is asked for and does not tell is left out.
     pub fn shown(&mut self, number: usize, door: &Door) -> String {
         let mut out = String::new();
-        let text = self.text.clone();
+        let text = self.text(door);
         let mut rest = text.chars();
         while let Some(c) = rest.next() {
             if c != '%' {
@@ -70,14 +75,13 @@ impl PromptText {
     }
 
     fn user(&mut self, door: &Door) -> String {
-        if let Some(user) = &self.user {
-            return user.clone();
+        if self.user.is_none()
+            && let Some((user, own)) = whoami(door)
+        {
+            self.user = Some(user);
+            self.own.get_or_insert(own);
         }
-        let asked = super::line::ask("whoami", door, &Default::default());
-        let user =
-            asked.ok().and_then(|answer| Some(answer.text.trim().strip_prefix("UserName: ")?.to_owned()));
-        self.user.clone_from(&user);
-        user.unwrap_or_default()
+        self.user.clone().unwrap_or_default()
     }
 }
 

@@ -282,7 +282,7 @@ impl<'d> Session<'d> {
                 Ok(String::new())
             }
             ("show", "cli prompt", []) => {
-                Ok(format!("\tPrompt: \"{}\"\n", super::layout::harmless(self.prompt.given())))
+                Ok(format!("\tPrompt: \"{}\"\n", super::layout::harmless(&self.prompt.text(self.door))))
             }
             ("show", "cli attribute", []) => Ok(ATTRIBUTES.to_owned()),
             (_, _, words) => match words.iter().find(|_| action.verb != "config") {

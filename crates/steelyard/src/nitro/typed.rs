@@ -17,7 +17,7 @@ use super::query::Query;
 use super::reply::{Failure, Reply};
 use super::session::{NOT_PERMITTED, for_superusers, permitted};
 use super::{Door, config, route};
-use crate::auth::{DONE, Identity};
+use crate::auth::{DONE, Identity, prompt};
 
 /// Carries out the line that was sent.
 pub async fn answer(sent: &Sent, who: &Identity, door: &Door) -> Reply {
@@ -45,9 +45,15 @@ pub fn permission(sent: &Sent, who: &Identity, door: &Door) -> Reply {
 
 fn said(outcome: Result<Outcome, Wrong>) -> Reply {
     match outcome {
-        Ok(Outcome { warnings, text }) => Reply::ok(&json!({
-            "errorcode": 0, "message": "Done", "severity": "NONE", "warnings": warnings, "text": text,
-        })),
+        Ok(Outcome { warnings, text, prompt }) => {
+            let mut said = json!({
+                "errorcode": 0, "message": "Done", "severity": "NONE", "warnings": warnings, "text": text,
+            });
+            if let Some(prompt) = prompt {
+                said["prompt"] = prompt.into();
+            }
+            Reply::ok(&said)
+        }
         Err(Wrong { failure: Failure { status, code, text }, advice }) => {
             let said = json!({
                 "errorcode": code, "message": text, "severity": "ERROR", "warnings": [], "advice": advice,
@@ -62,6 +68,8 @@ fn said(outcome: Result<Outcome, Wrong>) -> Reply {
 struct Outcome {
     warnings: Vec<String>,
     text: String,
+    /// What whoever asks who they are has for a prompt, if that is said anywhere.
+    prompt: Option<String>,
 }
 
 /// Why it was not.
@@ -155,7 +163,7 @@ async fn change(
             warnings.extend(draft.unmeasured());
             draft.publish().into_iter().for_each(|line| door.report.err(format!("steelyard: {line}")));
             state.auth().changed(&state.config(), who);
-            Ok(Outcome { warnings: warnings.iter().map(Warning::to_string).collect(), text: String::new() })
+            Ok(Outcome { warnings: warnings.iter().map(Warning::to_string).collect(), ..Outcome::default() })
         }
         Err(refusal) if typed.is_kept_after(&refusal, &state.config()) => {
             drop(draft);
@@ -181,7 +189,7 @@ fn keep(typed: &Typed, who: &Identity, door: &Door) -> Result<Outcome, Wrong> {
     draft.keep(typed)?;
     draft.publish().into_iter().for_each(|line| door.report.err(format!("steelyard: {line}")));
     texts.iter().for_each(|text| state.auth().note(who, text, DONE));
-    Ok(Outcome { warnings: vec![KEPT.to_owned()], text: String::new() })
+    Ok(Outcome { warnings: vec![KEPT.to_owned()], ..Outcome::default() })
 }
 
 /// An action, as the request of NITRO that does the same.
@@ -190,7 +198,10 @@ async fn act(action: &Action, who: &Identity, door: &Door) -> Result<Outcome, Wr
     let (resource, parameter, object) = match (action.verb, action.object.as_str(), &*words) {
         ("whoami", "", []) => {
             let text = format!("\tUserName: {}\n", who.name());
-            return Ok(Outcome { warnings: Vec::new(), text });
+            let config = door.state.config();
+            let (prompt, _) = prompt(&config, who.user());
+            let prompt = Some(prompt.to_owned()).filter(|prompt| !prompt.is_empty());
+            return Ok(Outcome { text, prompt, ..Outcome::default() });
         }
         ("save", "ns config", []) => ("nsconfig", "action=save", json!({})),
         ("clear", "ns config", words) => ("nsconfig", "action=clear", json!({ "level": level(words)? })),
@@ -235,7 +246,7 @@ fn outcome_of(reply: &Reply, resource: &str) -> Result<Outcome, Wrong> {
     let code = body.get("errorcode").and_then(Value::as_u64).and_then(|code| u32::try_from(code).ok());
     if reply.status.is_success() && code == Some(0) {
         let text = body.get(resource).and_then(|row| row.get("response")).and_then(Value::as_str);
-        return Ok(Outcome { warnings: Vec::new(), text: text.unwrap_or_default().to_owned() });
+        return Ok(Outcome { text: text.unwrap_or_default().to_owned(), ..Outcome::default() });
     }
     Err(Failure { status: reply.status, code: code.unwrap_or_default(), text: message.to_owned() }.into())
 }

@@ -17,6 +17,7 @@ pub fn trials() -> Vec<Trial> {
         a_word_of_ones_own_stands_for_a_command,
         modes_are_set_shown_and_acted_on,
         the_prompt_says_what_it_is_told_to,
+        the_first_prompt_is_that_of_the_user_a_group_or_the_system,
         clearing_the_configuration_is_asked_about_on_a_terminal_alone,
         a_long_answer_stops_at_each_page,
         an_answer_ends_by_ctrl_c_and_the_prompt_does_not,
@@ -189,6 +190,56 @@ fn the_prompt_says_what_it_is_told_to() {
     let printed = batch(&program, &format!("set cli prompt {}\nshow cli attribute\n", "x".repeat(256)));
     assert!(printed.starts_with("ERROR: Argument too long [promptString"), "{printed}");
     assert!(printed.ends_with("/ { < | ~ $ ^ + = & % @ ` ?\n Done\n"), "{printed}");
+}
+
+/// `promptinheritedfrom` of `spec/nitro.md`: User, Group, Global.
+fn the_first_prompt_is_that_of_the_user_a_group_or_the_system() {
+    let place = Place::new();
+    let program = launched(&place);
+    let lines = "add system user own pass-word-1 -promptString \"%u of u> \"\nadd system user member pass-word-1\n\
+                 add system user other pass-word-1\nadd system group none\nadd system group g -promptString \"%u of g> \"\n\
+                 bind system group none -userName member\nbind system group g -userName member\n\
+                 bind system group g -userName own\n";
+    assert_eq!(batch(&program, lines), " Done\n".repeat(8));
+    let url = program.nitro_url();
+    let prompt_of = |user: &str, prompt: &str| {
+        let arguments = ["cli", "--nitro", &url, "--user", user];
+        let mut terminal = Terminal::start_with(&arguments, &[("STEELYARD_PASSWORD", "pass-word-1")])?;
+        terminal.waits_for(&[prompt]);
+        terminal.types("set cli prompt \"mine> \"\r");
+        terminal.waits_for_text("mine> ");
+        terminal.types("clear cli prompt\r");
+        terminal.waits_for(&[
+            &format!("{prompt}set cli prompt \"mine> \""),
+            " Done",
+            "mine> clear cli prompt",
+            " Done",
+            prompt,
+        ]);
+        terminal.types("exit\r");
+        assert_eq!(terminal.end(), Ok(0));
+        Some(())
+    };
+    if prompt_of("other", "> ").is_none() {
+        return;
+    }
+    assert_eq!(batch(&program, "set system parameter -promptString \"%u of all> \"\n"), " Done\n");
+    for (user, prompt, from) in [
+        ("own", "own of u> ", "User"),
+        ("member", "member of g> ", "Group"),
+        ("other", "other of all> ", "Global"),
+    ] {
+        assert_eq!(prompt_of(user, prompt), Some(()));
+        let (_, told) = program.nitro(&format!("/nitro/v1/config/systemuser/{user}"));
+        assert_eq!(told["systemuser"][0]["promptinheritedfrom"], from, "{user}");
+    }
+    assert_eq!(
+        batch(&program, "show cli prompt\n"),
+        "\tPrompt: \"> \"\n Done\n",
+        "the owner has not logged in"
+    );
+    assert_eq!(batch(&program, "unset system parameter -promptString\n"), " Done\n");
+    assert_eq!(prompt_of("other", "> "), Some(()));
 }
 
 const SURE: &str = "Are you sure you want to clear the configuration(Y/N)? [N]: ";

@@ -10,8 +10,8 @@ resource! {
     pub struct SystemGroup "system group" {
         /// Name of the group.
         name: String = String::new(), Key("groupName", "groupname", Kind::Name).at_add();
-        /// What the command line prints before each command of its users.
-        prompt: String = String::new(), Option("promptString", "promptstring", PROMPT).inert();
+        /// What the command line prints before each command of its users, unless the user says it.
+        prompt: String = String::new(), Option("promptString", "promptstring", PROMPT);
         /// Seconds without a request after which a session of its users ends, unless the user says it; 0: it does not.
         timeout_s: Option<u32> = None, Option("timeout", "timeout", SESSION_TIMEOUT);
         /// By which doors its users may come in, unless the user says it.

@@ -10,8 +10,8 @@ resource! {
     pub struct SystemParameter "system parameter" {
         /// DISABLED: what a user is shown is not looked at again.
         rba_on_response: bool = true, Option("rbaOnResponse", "rbaonresponse", Kind::Switch).inert();
-        /// What the command line prints before each command.
-        prompt: String = String::new(), Option("promptString", "promptstring", PROMPT).inert();
+        /// What the command line prints before each command, unless user or group say it.
+        prompt: String = String::new(), Option("promptString", "promptstring", PROMPT);
         /// Control blocks of address translation from which on they are flushed by force.
         nat_flush_limit: Option<u32> = None,
             Option(

@@ -18,8 +18,8 @@ resource! {
         password: Option<Secret> = None, Optional("password", "password", Kind::Secret);
         /// DISABLED: the user is not looked for in a directory elsewhere.
         external_auth: bool = true, Option("externalAuth", "externalauth", Kind::Switch).inert();
-        /// What the command line prints before each of the user's commands.
-        prompt: String = String::new(), Option("promptString", "promptstring", PROMPT).inert();
+        /// What the command line prints before each of the user's commands: %u user, %h host, %s state, %t and %T time, %d date.
+        prompt: String = String::new(), Option("promptString", "promptstring", PROMPT);
         /// Seconds without a request after which a session of the user ends; 0: it does not.
         timeout_s: Option<u32> = None, Option("timeout", "timeout", SESSION_TIMEOUT);
         /// ENABLED: the user may see logs of the web.

@@ -2,6 +2,7 @@
 
 use steelyard_core::config::{CommandPolicyBinding, ImportedHash, SystemGroup, SystemUser};
 
+use crate::auth::prompt;
 use crate::auth::sessions::Session;
 use crate::nitro::reply::Reply;
 use crate::nitro::resource::Wanted;
@@ -18,6 +19,7 @@ pub fn systemuser(wanted: &Wanted<'_>) -> Result<Vec<Row>, Reply> {
         }
         let kind = if user.timeout_s.is_some() { "User" } else { "Global" };
         row.text("timeoutkind", kind);
+        row.text("promptinheritedfrom", prompt(&config, Some(&user.name)).1);
         if user.max_sessions.is_none() {
             row.number("maxsession", USUAL_SESSIONS);
         }
