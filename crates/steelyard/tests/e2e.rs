@@ -149,6 +149,8 @@ mod management;
 mod management_bad_input;
 #[path = "e2e/manual.rs"]
 mod manual;
+#[path = "e2e/matching.rs"]
+mod matching;
 #[path = "e2e/measured.rs"]
 mod measured;
 #[path = "e2e/message.rs"]
@@ -342,6 +344,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(passwords::trials());
     trials.extend(manual::trials());
     trials.extend(shells::trials());
+    trials.extend(matching::trials());
     trials.extend(measured::trials());
     trials.extend(choosing::trials());
     trials.extend(monitors::trials());

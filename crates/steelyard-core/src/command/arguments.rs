@@ -5,14 +5,16 @@
 //! further words behind it want.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use super::abbreviation::{Match, find};
 use super::form::Form;
 use super::lex::Word;
+use super::matching::{Matching, is_expression};
 use super::nearest::nearest;
 use super::refusal::Refusal;
 use super::{Builder, Command, Object, Verb, range, seal};
-use crate::config::attribute::{Kind, Row};
+use crate::config::attribute::{Kind, Place, Row};
 
 /// The rest of a line being read.
 pub(super) struct Arguments<'f> {
@@ -23,6 +25,8 @@ pub(super) struct Arguments<'f> {
     pick: usize,
     /// How many words each range stands for, and the argument that was the first to say so.
     size: Option<(usize, &'static str)>,
+    /// What regular expressions stand for; nothing where they are not meant.
+    matching: Option<&'f Matching<'f>>,
 }
 
 /// What the arguments of a line came to.
@@ -39,7 +43,14 @@ impl<'f> Arguments<'f> {
     /// Nothing given yet. Of each range, the word with the number `pick` will be read.
     pub(super) fn new(verb: Verb, object: Object, form: &'f Form, pick: usize) -> Arguments<'f> {
         let builder = Builder::new(verb, object, form);
-        Arguments { form, builder, columns: Vec::new(), pick, size: None }
+        Arguments { form, builder, columns: Vec::new(), pick, size: None, matching: None }
+    }
+
+    /// Regular expressions stand for objects, where the verb takes them.
+    pub(super) fn matching(mut self, matching: Option<&'f Matching<'f>>) -> Arguments<'f> {
+        self.matching = matching.filter(|_| matches!(self.builder.command.verb, Verb::Rm | Verb::Unset));
+        self.builder.matches |= self.matching.is_some();
+        self
     }
 
     /// Reads the words behind the object. `end` is where to point when something is missing.
@@ -151,11 +162,21 @@ impl<'f> Arguments<'f> {
         }
     }
 
-    /// The words with each range replaced by one that it stands for; by all of them in a list.
+    /// The words with each range and each expression replaced by one that it stands for; by all of them in a list.
     fn chosen<'w>(&mut self, row: &'static Row, words: &'w [Word]) -> Result<Vec<Cow<'w, str>>, Refusal> {
         let mut chosen = Vec::with_capacity(words.len());
         for (at, word) in words.iter().enumerate() {
             let list = row.kind == Kind::Names;
+            if let Some(names) = self.matched(row, &word.text)? {
+                match list {
+                    true => chosen.extend(names.iter().map(|name| Cow::Owned(name.clone()))),
+                    false => {
+                        self.stands_for(row, names.len())?;
+                        chosen.push(Cow::Owned(names.get(self.pick).cloned().unwrap_or_default()));
+                    }
+                }
+                continue;
+            }
             let range = match row.ranged && (at == 0 || list) && !self.builder.is_pattern(row, &word.text) {
                 true => range::of(row.cli, &word.text)?,
                 false => None,
@@ -166,16 +187,31 @@ impl<'f> Arguments<'f> {
                     chosen.extend((0..range.size()).map(|pick| Cow::Owned(range.word(pick))))
                 }
                 Some(range) => {
-                    let (size, first) = *self.size.get_or_insert((range.size(), row.cli));
-                    if size != range.size() {
-                        let sizes = (size, range.size());
-                        return Err(Refusal::RangesDiffer { argument: row.cli, other: first, sizes });
-                    }
+                    self.stands_for(row, range.size())?;
                     chosen.push(Cow::Owned(range.word(self.pick)));
                 }
             }
         }
         Ok(chosen)
+    }
+
+    /// The names that a regular expression stands for; `None` of any other word.
+    fn matched(&self, row: &'static Row, word: &str) -> Result<Option<Rc<[String]>>, Refusal> {
+        let Some(matching) = self.matching.filter(|_| is_expression(word)) else { return Ok(None) };
+        let is_key = self.form.slots.first().is_some_and(|slot| slot.row == row && row.place == Place::Key);
+        match is_key {
+            true => matching.names(self.builder.command.object, row, word).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Notes how many words stand in the place of one. All that stand for several stand for as many.
+    fn stands_for(&mut self, row: &'static Row, count: usize) -> Result<(), Refusal> {
+        let (size, other) = *self.size.get_or_insert((count, row.cli));
+        match size == count {
+            true => Ok(()),
+            false => Err(Refusal::RangesDiffer { argument: row.cli, other, sizes: (size, count) }),
+        }
     }
 }
 

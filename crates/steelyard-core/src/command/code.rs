@@ -28,6 +28,7 @@ impl Refusal {
             Refusal::InvalidIp { .. } => 1110,
             Refusal::InvalidName { .. } => 1075,
             Refusal::NoAnchor { .. } => 1135,
+            Refusal::NoMatch { .. } => 1136,
             Refusal::RangeGiven { .. } | Refusal::InvalidRange { .. } => 1116,
             Refusal::RangesDiffer { .. } => 1117,
             Refusal::SecondRange { .. } => 1118,
@@ -107,6 +108,7 @@ impl Refusal {
             | Refusal::InvalidIp { argument, .. }
             | Refusal::InvalidName { argument, .. }
             | Refusal::NoAnchor { argument, .. }
+            | Refusal::NoMatch { argument, .. }
             | Refusal::RangeGiven { argument, .. }
             | Refusal::InvalidRange { argument, .. }
             | Refusal::RangesDiffer { argument, .. }
@@ -166,6 +168,7 @@ impl Refusal {
             | Refusal::InvalidIp { word, .. }
             | Refusal::InvalidName { word, .. }
             | Refusal::NoAnchor { word, .. }
+            | Refusal::NoMatch { word, .. }
             | Refusal::RangeGiven { word, .. }
             | Refusal::RangeReversed { word, .. }
             | Refusal::DomainGiven { word, .. } => Some(word),
@@ -181,6 +184,7 @@ impl Refusal {
                 | Refusal::AddressInUse { .. }
                 | Refusal::InUse { .. }
                 | Refusal::TargetInUse { .. }
+                | Refusal::NoMatch { .. }
                 | Refusal::CannotSeal { .. }
                 | Refusal::TooManyByRanges { .. }
         )
@@ -211,6 +215,7 @@ impl Refusal {
             | Refusal::InvalidIp { word, .. }
             | Refusal::InvalidName { word, .. }
             | Refusal::NoAnchor { word, .. }
+            | Refusal::NoMatch { word, .. }
             | Refusal::RangeGiven { word, .. }
             | Refusal::InvalidRange { word, .. }
             | Refusal::SecondRange { word, .. }

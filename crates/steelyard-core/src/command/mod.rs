@@ -23,6 +23,7 @@ mod keep;
 pub mod lex;
 mod manual;
 mod mask;
+mod matching;
 mod meant;
 mod misfit;
 mod mistake;
@@ -60,6 +61,7 @@ pub use described::{DEPENDENCIES, Dependency, Described, described};
 pub use guard::{Guarded, Policies, guards};
 pub use help::usage;
 pub use manual::{Entry, Page, pages};
+pub use matching::NamePattern;
 pub use misfit::Misfit;
 pub use once::{FILTERS, GREP, JSON, Once, Part, What, once};
 pub use one_line::run_line;
@@ -71,10 +73,12 @@ pub use refusal::{Allowed, Hint, Refusal};
 pub use seal::{CannotSeal, Forget, Seal};
 pub use switched::Switched;
 pub use taken::{Taken, taken};
-pub use typed::{Action, Meaning, Typed, typed_word, without_secrets};
+pub use typed::{Action, Meaning, Typed, in_full, typed_word, without_secrets};
 pub use unmeasured::unmeasured;
 pub use used::features_not_enabled;
 pub use wording::code_of;
+
+use matching::is_expression;
 
 use crate::config::attribute::{self, Change, Resource, Row, Value};
 use crate::config::{HaPartner, SslService, SslServiceGroup};
@@ -392,11 +396,14 @@ impl Object {
 struct Builder<'f> {
     form: &'f Form,
     command: Command,
+    /// Regular expressions may stand in the place of names.
+    matches: bool,
 }
 
 impl<'f> Builder<'f> {
     fn new(verb: Verb, object: Object, form: &'f Form) -> Builder<'f> {
-        Builder { form, command: Command { verb, object, arguments: Vec::new() } }
+        let matches = verb == Verb::Show;
+        Builder { form, command: Command { verb, object, arguments: Vec::new() }, matches }
     }
 
     /// Reads a value for `row` and returns the words left over.
@@ -415,16 +422,14 @@ impl<'f> Builder<'f> {
 
     /// `show` takes a regular expression in the place of a name (`spec/cli.md` 2). Whoever shows reads it.
     fn is_pattern(&self, row: &Row, word: &str) -> bool {
-        self.command.verb == Verb::Show && row.place == attribute::Place::Key && word.starts_with('^')
+        self.command.verb == Verb::Show && row.place == attribute::Place::Key && is_expression(word)
     }
 
     /// What is no name may be meant as one.
     fn without_anchor(&self, row: &Row, refusal: Refusal) -> Refusal {
         match refusal {
             Refusal::InvalidName { argument, word }
-                if self.command.verb == Verb::Show
-                    && row.place == attribute::Place::Key
-                    && word.contains(EXPRESSION) =>
+                if self.matches && row.place == attribute::Place::Key && word.contains(EXPRESSION) =>
             {
                 Refusal::NoAnchor { argument, word }
             }

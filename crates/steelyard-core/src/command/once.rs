@@ -107,7 +107,11 @@ const MODES: &[Part] = &[
         "Whether a command whose feature is off is carried out, with a warning, or refused.",
     ),
     optional("-timeout", What::Text, "Seconds without a key after which the prompt ends; 0 never."),
-    optional("-regex", ON_OFF, "ON: a name that begins with ^ in a show is a regular expression."),
+    optional(
+        "-regex",
+        ON_OFF,
+        "ON: a name that begins with ^ in a show, rm or unset is a regular expression.",
+    ),
 ];
 
 /// The same, named without their values.

@@ -7,6 +7,7 @@ use super::arguments::{Arguments, Read};
 use super::catalogue::{Entry, Head, head, stored};
 use super::form::form;
 use super::lex::Word;
+use super::matching::Matching;
 use super::refusal::Refusal;
 use super::resolve::is_stored;
 use super::{Command, Object, Seal, Verb};
@@ -163,6 +164,17 @@ pub(super) fn kept_instead(said: &Result<Said, (Refusal, usize)>, words: &[Word]
 /// # Errors
 /// [`Refusal`] and the column of the word at fault.
 pub(super) fn understand(words: &[Word]) -> Result<Said, (Refusal, usize)> {
+    understand_matching(words, None)
+}
+
+/// The same; regular expressions stand for objects, where that is said.
+///
+/// # Errors
+/// [`Refusal`] and the column of the word at fault.
+pub(super) fn understand_matching(
+    words: &[Word],
+    matching: Option<&Matching<'_>>,
+) -> Result<Said, (Refusal, usize)> {
     let end = words.last().map_or(1, |last| last.end + 1);
     let (verb, object, column, used) = match head(words, end)? {
         Head::Kept(entry) => return Ok(Said::Kept(entry)),
@@ -172,7 +184,7 @@ pub(super) fn understand(words: &[Word]) -> Result<Said, (Refusal, usize)> {
         let command = format!("{} {}", verb.text(), object.text());
         (Refusal::UnknownCommand { word: command, nearest: None }, column)
     })?;
-    let read = |pick| Arguments::new(verb, object, &form, pick).read(&words[used..], end);
+    let read = |pick| Arguments::new(verb, object, &form, pick).matching(matching).read(&words[used..], end);
     let Read { command, columns, size } = read(0)?;
     let mut commands = vec![command];
     for pick in 1..size {

@@ -160,6 +160,13 @@ pub enum Refusal {
         /// As typed.
         word: String,
     },
+    /// 1136: a regular expression that matches the name of nothing.
+    NoMatch {
+        /// Of which argument.
+        argument: &'static str,
+        /// As typed.
+        word: String,
+    },
     /// 1116: `[1-3]` in a name or an address.
     RangeGiven {
         /// Of which argument.

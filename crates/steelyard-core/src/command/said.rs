@@ -3,7 +3,7 @@
 use super::Command;
 use super::form::form;
 use super::value::write;
-use crate::config::attribute::{Kind, Row, Value};
+use crate::config::attribute::{Kind, Place, Row, Value};
 use crate::config::secret::MASK;
 
 impl Command {
@@ -30,6 +30,22 @@ impl Command {
             }
         }
         out
+    }
+
+    /// The command once for each name in a list of what it is about.
+    pub(super) fn for_each_name(&self) -> Vec<Command> {
+        let list = self.arguments().find_map(|(row, value)| match value {
+            Value::Names(names) if row.place == Place::Key => Some((row, names)),
+            _ => None,
+        });
+        let Some((list, names)) = list else { return vec![self.clone()] };
+        let with = |name: &String| {
+            let mut one = self.clone();
+            let arguments = one.arguments.iter_mut().filter(|argument| argument.row == list);
+            arguments.for_each(|argument| argument.value = Value::Names(vec![name.clone()]));
+            one
+        };
+        names.iter().map(with).collect()
     }
 }
 

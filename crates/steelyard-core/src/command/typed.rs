@@ -9,7 +9,8 @@ use super::catalogue::{Entry, title};
 use super::keep;
 use super::lex::{self, Word};
 use super::mask::{hide, mask_unread, secrets};
-use super::parse::{Instead, Parsed, Said, kept_instead, understand};
+use super::matching::Matching;
+use super::parse::{Instead, Parsed, Said, kept_instead, understand, understand_matching};
 use super::print::rank;
 use super::read::{LINE, of_the_appliance};
 use super::refusal::Refusal;
@@ -28,6 +29,8 @@ pub struct Typed {
     meaning: Meaning,
     keeping: Option<Keeping>,
     instead: Option<Instead>,
+    /// An expression stands for its objects.
+    by_expression: bool,
 }
 
 /// What a line stands for.
@@ -82,6 +85,22 @@ impl Typed {
     /// # Errors
     /// [`Refusal`] and the column that it is about.
     pub fn read(line: &str, config: &Config) -> Result<Option<Typed>, (Refusal, usize)> {
+        Typed::read_with(line, config, None)
+    }
+
+    /// The same; a regular expression in a `rm` or `unset` stands for each object of the configuration whose name it matches.
+    ///
+    /// # Errors
+    /// [`Refusal`] and the column that it is about.
+    pub fn read_matching(line: &str, config: &Config) -> Result<Option<Typed>, (Refusal, usize)> {
+        Typed::read_with(line, config, Some(&Matching::new(config)))
+    }
+
+    fn read_with(
+        line: &str,
+        config: &Config,
+        matching: Option<&Matching<'_>>,
+    ) -> Result<Option<Typed>, (Refusal, usize)> {
         if line.len() > text::LONGEST_COMMAND {
             return Err((Refusal::LineTooLong { max: text::LONGEST_COMMAND }, 1));
         }
@@ -93,8 +112,10 @@ impl Typed {
         if words.is_empty() {
             return Ok(None);
         }
-        let understood = understand(&words);
-        let instead = kept_instead(&understood, &words);
+        let understood = understand_matching(&words, matching);
+        let by_expression = matching.is_some_and(Matching::has_found);
+        // What an expression stands for now it may not when a file is read.
+        let instead = kept_instead(&understood, &words).filter(|_| !by_expression);
         let masked = secrets(line, &words, &understood);
         let mut said = in_full(masked.as_ref().map_or(line, |masked| &masked.command));
         let entry = match &understood {
@@ -141,7 +162,7 @@ impl Typed {
                 _ => return Err((refusal, column)),
             },
         };
-        Ok(Some(Typed { said, meaning, keeping, instead }))
+        Ok(Some(Typed { said, meaning, keeping, instead, by_expression }))
     }
 
     /// What it stands for.
@@ -149,9 +170,13 @@ impl Typed {
         &self.meaning
     }
 
-    /// What policies judge and the audit log notes: one line for each command that its ranges stand for.
+    /// What policies judge and the audit log notes: one line for each command that its ranges stand for, and for each object that
+    /// a regular expression does.
     pub fn texts(&self) -> Vec<String> {
         match &self.meaning {
+            Meaning::Command(parsed) if self.by_expression => {
+                parsed.commands().iter().flat_map(Command::for_each_name).map(|one| one.text()).collect()
+            }
             Meaning::Command(parsed) => parsed.commands().iter().map(Command::text).collect(),
             Meaning::Kept | Meaning::Action(_) => vec![self.said.clone()],
         }
@@ -202,7 +227,7 @@ pub fn typed_word(word: &str) -> String {
 }
 
 /// The line with its first words as the appliance writes them.
-fn in_full(line: &str) -> String {
+pub fn in_full(line: &str) -> String {
     let words = lex::words(line).unwrap_or_default();
     let Some(title) = title(&words) else { return line.trim().to_owned() };
     let mut out = String::new();

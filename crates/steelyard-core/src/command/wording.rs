@@ -13,6 +13,7 @@ impl Refusal {
         let text = nitro_text(self.code());
         match self {
             Refusal::Exists { argument, name }
+            | Refusal::NoMatch { argument, word: name }
             | Refusal::NoSuch { argument, name, .. }
             | Refusal::InUse { argument, name, .. }
             | Refusal::BuiltIn { argument, name }
@@ -108,6 +109,8 @@ impl Refusal {
             }
             Refusal::InvalidName { word, .. } => format!("choose another name than {}", quoted(word)),
             Refusal::NoAnchor { word, .. } => format!("write ^{word} for all that it matches"),
+            // The message says it all.
+            Refusal::NoMatch { .. } => String::new(),
             Refusal::RangeGiven { word, .. } => {
                 format!("no range can be given here; write one command for each of {}", quoted(word))
             }
@@ -354,6 +357,7 @@ const TEXTS: &[(u16, &str)] = &[
     (1119, "Unmatched character"),
     (1128, "Incomplete command"),
     (1135, "First character of regular expression must be ^"),
+    (1136, "Regular expression does not match"),
     (1137, "Invalid regular expression"),
     (1172, "Invalid range value"),
     (1303, "Service not bound to Vserver"),

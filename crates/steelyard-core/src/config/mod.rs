@@ -94,6 +94,7 @@ pub(crate) use server::RESOLVE_NOW;
 pub(crate) use service::SERVICE_IP;
 pub(crate) use ssl_cert_key::{DELETES_FILES, ISSUER, NO_DOMAIN_CHECK};
 pub(crate) use ssl_vserver::{ALL_CURVES, CIPHER, CURVE, DEFAULT_CIPHERS};
+pub(crate) use system::bounded;
 
 /// Everything that was configured. Every name in a binding is the name of something that exists.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -269,6 +269,9 @@ fn post(path: &str, line: &str, door: &Door, mode: &Mode) -> Result<Answer, Said
     if mode.feature == DisabledFeature::Deny {
         asked["disabledFeatureAction"] = "DENY".into();
     }
+    if !mode.regex {
+        asked["regex"] = "OFF".into();
+    }
     let body = door.post(path, asked.to_string())?;
     let unread = |_| Said::error("Internal error [the answer cannot be read]");
     let answer: Map<String, Value> = serde_json::from_str(&body).map_err(unread)?;

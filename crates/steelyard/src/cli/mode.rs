@@ -19,7 +19,7 @@ pub struct Mode {
     pub feature: DisabledFeature,
     /// A prompt at which nobody types ends after so many seconds; 0 never.
     pub timeout_s: u32,
-    /// A name that begins with `^` in a `show` is a regular expression.
+    /// A name that begins with `^` in a `show`, `rm` or `unset` is a regular expression.
     pub regex: bool,
 }
 

@@ -9,7 +9,9 @@
 use hyper::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 use steelyard_core::command::abbreviation::abbreviates;
-use steelyard_core::command::{Action, Command, Meaning, Object, Parsed, Refusal, Typed, Verb, Warning};
+use steelyard_core::command::{
+    Action, Command, Meaning, Object, Parsed, Refusal, Typed, Verb, Warning, in_full, without_secrets,
+};
 
 use super::change::refused::of_line;
 use super::change::{Asked, Sent};
@@ -18,14 +20,14 @@ use super::reply::{Failure, Reply};
 use super::session::{NOT_PERMITTED, for_superusers, permitted};
 use super::{Door, config, route};
 use crate::auth::{DONE, Identity, prompt};
+use crate::state::draft::Draft;
 
 /// Carries out the line that was sent.
 pub async fn answer(sent: &Sent, who: &Identity, door: &Door) -> Reply {
-    // `set cli mode -disabledFeatureAction DENY` of the client's session.
-    let is_denied = sent.text("disabledFeatureAction").is_ok_and(|action| action == "DENY");
-    let off = if is_denied { FeatureOff::Refused } else { FeatureOff::Told };
+    let says = |mode: &str, word: &str| sent.text(mode).is_ok_and(|given| given == word);
+    let mode = Mode { denies: says("disabledFeatureAction", "DENY"), matches: !says("regex", "OFF") };
     match sent.text("line") {
-        Ok(line) => said(carry_out(line, off, who, door).await),
+        Ok(line) => said(carry_out(line, mode, who, door).await),
         Err(reply) => reply,
     }
 }
@@ -91,40 +93,58 @@ impl From<Refusal> for Wrong {
     }
 }
 
-/// What becomes of a command whose feature is off.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum FeatureOff {
-    /// It is carried out with a warning.
-    Told,
-    /// It is not.
-    Refused,
+/// What `set cli mode` says in the client's session.
+#[derive(Clone, Copy)]
+struct Mode {
+    /// A command whose feature is off is refused, instead of being carried out with a warning.
+    denies: bool,
+    /// A name that begins with `^` is a regular expression.
+    matches: bool,
 }
 
-async fn carry_out(line: &str, off: FeatureOff, who: &Identity, door: &Door) -> Result<Outcome, Wrong> {
-    let read = Typed::read(line, &door.state.config()).map_err(|(refusal, _)| refusal)?;
-    let Some(typed) = read else { return Ok(Outcome::default()) };
+async fn carry_out(line: &str, mode: Mode, who: &Identity, door: &Door) -> Result<Outcome, Wrong> {
+    let read = match mode.matches {
+        true => Typed::read_matching(line, &door.state.config()),
+        false => Typed::read(line, &door.state.config()),
+    };
+    let Some(typed) = read.map_err(|(refusal, _)| unread(line, refusal, who, door))? else {
+        return Ok(Outcome::default());
+    };
     match typed.meaning() {
         Meaning::Action(action) => act(action, who, door).await,
         Meaning::Kept => keep(&typed, who, door),
         Meaning::Command(parsed) if matches!(parsed.verb(), Verb::Show | Verb::Stat) => {
             Err(not_done(format!("{} {}", parsed.verb().text(), parsed.object().text())))
         }
-        Meaning::Command(parsed) => change(&typed, parsed, off, who, door).await,
+        Meaning::Command(parsed) => change(&typed, parsed, mode, who, door).await,
     }
 }
 
-/// A command, or all of those that its ranges stand for: if one of them is refused, none is carried out.
+/// Why a line is not understood. That no name matches is said to nobody who may not give the line: a name that does match is told
+/// to nobody who may not give the command about it.
+fn unread(line: &str, refusal: Refusal, who: &Identity, door: &Door) -> Wrong {
+    let line = || without_secrets(line).unwrap_or_else(|| line.to_owned());
+    match refusal {
+        Refusal::NoMatch { .. } => match permitted(&door.state, who, &in_full(&line())) {
+            Ok(()) => refusal.into(),
+            Err(failure) => failure.into(),
+        },
+        refusal => refusal.into(),
+    }
+}
+
+/// A command, or all of those that its ranges and expressions stand for: if one of them is refused, none is carried out.
 async fn change(
     typed: &Typed,
     parsed: &Parsed,
-    off: FeatureOff,
+    mode: Mode,
     who: &Identity,
     door: &Door,
 ) -> Result<Outcome, Wrong> {
     let state = &door.state;
     let texts = typed.texts();
-    for (command, text) in parsed.commands().iter().zip(&texts) {
-        permitted(state, who, text)?;
+    texts.iter().try_for_each(|text| permitted(state, who, text))?;
+    for command in parsed.commands() {
         if command.is_for_superusers(&state.config()) {
             for_superusers(state, who)?;
         }
@@ -144,17 +164,12 @@ async fn change(
     };
     // Nothing is waited for from here on: whoever changes something meanwhile would be undone.
     let mut draft = state.draft();
-    let applied = commands.into_iter().try_fold(Vec::new(), |mut warnings: Vec<Warning>, command| {
-        let new = draft.apply(command)?;
-        let new: Vec<Warning> = new.into_iter().filter(|warning| !warnings.contains(warning)).collect();
-        warnings.extend(new);
-        Ok(warnings)
-    });
+    let applied = apply(&mut draft, commands);
     let disabled = applied.iter().flatten().find(|warning| matches!(warning, Warning::FeatureDisabled(_)));
     let result = match applied {
         Ok(_)
             if let Some(disabled) = disabled
-                && off == FeatureOff::Refused =>
+                && mode.denies =>
         {
             let (code, text) = (disabled.code().into(), disabled.to_string());
             Err(Failure { status: StatusCode::BAD_REQUEST, code, text }.into())
@@ -165,19 +180,36 @@ async fn change(
             state.auth().changed(&state.config(), who);
             Ok(Outcome { warnings: warnings.iter().map(Warning::to_string).collect(), ..Outcome::default() })
         }
-        Err(refusal) if typed.is_kept_after(&refusal, &state.config()) => {
+        Err((_, refusal)) if typed.is_kept_after(&refusal, &state.config()) => {
             drop(draft);
             return keep(typed, who, door);
         }
-        Err(mut refusal) => {
+        Err((at, mut refusal)) => {
             typed.explain(draft.config(), &mut refusal);
-            Err(Wrong::from(refusal))
+            let mut wrong = Wrong::from(refusal);
+            if let [_, _, ..] = parsed.commands() {
+                wrong.advice = format!("{}: {}", parsed.commands()[at].text(), wrong.advice);
+            }
+            Err(wrong)
         }
     };
     let said = result.as_ref().map_or_else(|wrong| wrong.failure.text.clone(), |_| DONE.to_owned());
     let notes: Vec<(String, String)> = texts.into_iter().map(|text| (text, said.clone())).collect();
     state.auth().note_all(who, &notes);
     result
+}
+
+/// Carries out commands one after the other: what whoever gave them should know, each once; or which of them is refused, and why.
+fn apply(draft: &mut Draft<'_>, commands: Vec<Command>) -> Result<Vec<Warning>, (usize, Refusal)> {
+    let mut warnings = Vec::new();
+    for (at, command) in commands.into_iter().enumerate() {
+        for warning in draft.apply(command).map_err(|refusal| (at, refusal))? {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+    }
+    Ok(warnings)
 }
 
 /// Keeps a line that nothing here acts on, and says so.

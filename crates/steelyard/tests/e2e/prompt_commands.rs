@@ -168,7 +168,7 @@ fn files_of_commands_are_read_and_their_answers_written() {
 }
 
 /// A line by `POST`: status, and the answer.
-fn posted(program: &Program, fields: &str, line: &str) -> (u16, Value) {
+pub fn posted(program: &Program, fields: &str, line: &str) -> (u16, Value) {
     let body = json!({ "line": line }).to_string();
     let (nitro, length) = (program.nitro_address(), body.len());
     let answer = program.manage(format!(

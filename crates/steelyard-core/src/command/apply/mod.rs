@@ -50,6 +50,7 @@ use ssl_cert_key::{
 };
 use switch::switch;
 use system::{add_cmd_policy, bind_system_group, bind_system_user, set_cmd_policy};
+pub(super) use tls_settings::has_tls;
 use tls_settings::{bind_settings, set_settings};
 use unbind::unbind;
 use unset::unset;

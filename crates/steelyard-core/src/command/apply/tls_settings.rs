@@ -4,9 +4,9 @@
 use super::unset::without;
 use super::vservers::{bound_policy, policy_to_bind};
 use super::{Done, changed, made, name, needs_feature, only_one, text};
-use crate::command::Command;
 use crate::command::refusal::{Allowed, Hint, Refusal};
 use crate::command::resolve::{exists, such};
+use crate::command::{Command, Object};
 use crate::config::attribute::Resource;
 use crate::config::{
     ALL_CURVES, CertKeyBinding, Choice, Config, DEFAULT_CIPHERS, Features, Keyed, PolicyBinding, ServiceType,
@@ -88,6 +88,17 @@ impl TlsSettings for SslServiceGroup {
     fn bound(&mut self) -> &mut TlsBindings {
         &mut self.bound
     }
+}
+
+/// Does a virtual server, a service or a group of that name, whichever the object is about, have TLS? True of other objects.
+pub(in crate::command) fn has_tls(config: &Config, object: Object, name: &str) -> bool {
+    let owner = match object {
+        Object::SslVserver => SslVserver::owner(config, name),
+        Object::SslService => SslService::owner(config, name),
+        Object::SslServiceGroup => SslServiceGroup::owner(config, name),
+        _ => return true,
+    };
+    owner.is_some_and(|(_, service_type)| service_type.has_tls())
 }
 
 /// TLS of the object that the command names, as it is now.

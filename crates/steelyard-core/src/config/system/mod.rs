@@ -13,6 +13,7 @@ pub use cmd_policy::SystemCmdPolicy;
 pub use group::SystemGroup;
 pub use imported::{HashForm, ImportedHash};
 pub use parameter::SystemParameter;
+pub(crate) use permission::bounded;
 pub use permission::{CommandSpec, Permission, Permissions};
 pub use user::{NSROOT, SystemUser};
 

@@ -19,14 +19,7 @@ impl CommandSpec {
     /// # Errors
     /// Why it cannot be read, for people.
     pub fn new(text: &str) -> Result<CommandSpec, String> {
-        let text = text.replace(r"(\?", "(?");
-        let mut builder = RegexBuilder::new(&text);
-        builder
-            .case_insensitive(true)
-            .backtrack_limit(STEPS)
-            .delegate_size_limit(ROOM)
-            .max_prog_size(PROGRAM);
-        builder.build().map(CommandSpec).map_err(|error| error.to_string())
+        bounded(&text.replace(r"(\?", "(?")).map(CommandSpec)
     }
 
     /// Does it match the command? `None`: that would take too long to tell.
@@ -96,6 +89,16 @@ impl Permissions {
         }
         Permission::Denied
     }
+}
+
+/// An expression that somebody gives, in whatever case, bounded in size and in steps.
+///
+/// # Errors
+/// Why it cannot be read, for people.
+pub(crate) fn bounded(text: &str) -> Result<Regex, String> {
+    let mut builder = RegexBuilder::new(text);
+    builder.case_insensitive(true).backtrack_limit(STEPS).delegate_size_limit(ROOM).max_prog_size(PROGRAM);
+    builder.build().map_err(|error| error.to_string())
 }
 
 /// The policy that makes superusers.

@@ -1,8 +1,7 @@
 //! Which objects a `show` means: all, one by its name, several by a range or by a regular expression.
 
-use regex::{Regex, RegexBuilder};
 use steelyard_core::command::abbreviation::abbreviates;
-use steelyard_core::command::{Action, Command, Refusal};
+use steelyard_core::command::{Action, Command, NamePattern, Refusal};
 use steelyard_core::config::attribute::{Place, Row};
 
 use super::Fields;
@@ -34,7 +33,7 @@ pub enum Which {
     /// Those of these names, which a range stands for.
     Several(Vec<String>),
     /// Those whose names a regular expression matches.
-    Matching(String, Regex),
+    Matching(NamePattern),
     /// Those that the appliance has made for itself: there are none here.
     Nothing,
 }
@@ -51,7 +50,7 @@ impl Wanted {
     pub fn of(commands: &[Command], shown: &Shown, mode: &Mode) -> Result<Wanted, Said> {
         let names: Vec<String> = commands.iter().filter_map(name).collect();
         let mut wanted = Wanted {
-            which: which(names, mode)?,
+            which: which(names, shown, mode)?,
             fits: Vec::new(),
             members: false,
             in_brief: false,
@@ -88,7 +87,7 @@ impl Wanted {
                 if shown.key().is_empty() || !wanted.which.is_all() {
                     return Err(unknown().into());
                 }
-                wanted.which = which(vec![word.text.clone()], mode)?;
+                wanted.which = which(vec![word.text.clone()], shown, mode)?;
                 continue;
             }
             let given = word.text.trim_start_matches('-');
@@ -122,13 +121,14 @@ impl Wanted {
                 if rows.is_empty() { Err(unknown(key, name)) } else { Ok(rows) }
             }
             Which::Several(names) => several(key, names, rows.collect()),
-            Which::Matching(typed, pattern) => {
-                let rows: Vec<Fields> =
-                    rows.filter(|row| pattern.is_match(&layout::text(row, key))).collect();
-                match rows.is_empty() {
-                    true => Err(Said::error(format!("Regular expression does not match [{key}, {typed}]"))),
-                    false => Ok(rows),
+            Which::Matching(pattern) => {
+                let mut matched = Vec::new();
+                for row in rows {
+                    if pattern.matches(&layout::text(&row, key))? {
+                        matched.push(row);
+                    }
                 }
+                if matched.is_empty() { Err(pattern.no_match().into()) } else { Ok(matched) }
             }
         }
     }
@@ -143,13 +143,11 @@ fn several(key: &str, names: &[String], rows: Vec<Fields>) -> Result<Vec<Fields>
 }
 
 /// A word that begins with `^` is a regular expression (`spec/cli.md` 2), unless the session has it otherwise.
-fn which(names: Vec<String>, mode: &Mode) -> Result<Which, Said> {
+fn which(names: Vec<String>, shown: &Shown, mode: &Mode) -> Result<Which, Said> {
     Ok(match &names[..] {
         [] => Which::All,
         [name] if mode.regex && name.starts_with('^') => {
-            let built = RegexBuilder::new(name).case_insensitive(true).size_limit(LARGEST).build();
-            let wrong = |_| Said::error(format!("Invalid regular expression [{name}]"));
-            Which::Matching(name.clone(), built.map_err(wrong)?)
+            Which::Matching(NamePattern::read(shown.key(), name)?)
         }
         [name] => Which::Named(name.clone()),
         _ => Which::Several(names),
@@ -169,6 +167,3 @@ fn unknown(key: &str, name: &str) -> Said {
 fn both(row: &Row, shown: &Shown) -> Said {
     Said::error(format!("Arguments cannot both be specified [{}, {}]", shown.key(), row.cli))
 }
-
-/// A pattern in memory, in bytes.
-const LARGEST: usize = 1 << 20;
