@@ -117,7 +117,7 @@ fn a_user_monitor_asks_its_dispatcher_about_the_service() {
         };
         let mut schedule = Schedule::new(1);
         schedule.reconfigure(vec![target], Time::ZERO);
-        let due = schedule.take_due(Time::ZERO, 9).remove(0);
+        let due = schedule.take_due(Time::ZERO).next().unwrap();
         assert_eq!((due.to, due.from), (dispatcher.parse().unwrap(), None), "{options}");
         let mut probe = due.spec.probe(due.about, Time::ZERO, due.seed);
         let Step::Send(sent) = probe.opened(Time::ZERO) else { panic!("{options}") };

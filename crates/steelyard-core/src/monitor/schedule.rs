@@ -93,13 +93,12 @@ impl Schedule {
         self.due.first().map(|(at, _)| *at)
     }
 
-    /// Up to `limit` probes that are due; each runs until `finished` is told its key.
-    pub fn take_due(&mut self, now: Time, limit: usize) -> Vec<Due> {
-        std::iter::from_fn(|| self.take_next(now)).take(limit).collect()
+    /// The probes that are due, the earliest first. Each that is handed out runs until `finished` is told its key.
+    pub fn take_due(&mut self, now: Time) -> impl Iterator<Item = Due> {
+        std::iter::from_fn(move || self.take_next(now))
     }
 
-    /// The next probe that is due; it runs until `finished` is told its key.
-    pub fn take_next(&mut self, now: Time) -> Option<Due> {
+    fn take_next(&mut self, now: Time) -> Option<Due> {
         while self.next_due().is_some_and(|at| at <= now) {
             let (_, key) = self.due.pop_first()?;
             if let Some(due) = self.take(key, now) {

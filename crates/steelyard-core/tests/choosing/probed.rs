@@ -99,7 +99,7 @@ impl Probed {
 
     fn begin(&mut self, server: &mut impl FnMut(&About<'_>) -> Answer) {
         let now = self.world.now;
-        let due = self.schedule.take_due(now, 1).remove(0);
+        let due = self.schedule.take_due(now).next().unwrap();
         let of = |s: &&Arc<Service>| s.address() == due.about;
         let service = self.world.services.iter().find(of).unwrap().name().to_owned();
         let nth = self.begun.entry((service.clone(), due.spec.name.to_string())).or_default();

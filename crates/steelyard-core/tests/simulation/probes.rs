@@ -80,7 +80,7 @@ impl Probes {
         }
         let now = Time::from_us(shared.net.schedule.now);
         self.planned = u64::MAX;
-        for due in self.schedule.take_due(now, 100) {
+        for due in self.schedule.take_due(now).take(100) {
             let id = self.next;
             self.next += 1;
             let flow = shared.net.connect(Owner::Probe(id), due.to);

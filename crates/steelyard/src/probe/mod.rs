@@ -246,9 +246,8 @@ impl Prober {
                 std::future::pending::<()>().await;
             }
             let room = inner.room.saturating_sub(inner.in_flight.get());
-            let due = std::iter::from_fn(|| inner.schedule.borrow_mut().take_next(now));
             let mut any = false;
-            for due in due.take(room.min(AT_ONCE)) {
+            for due in inner.schedule.borrow_mut().take_due(now).take(room.min(AT_ONCE)) {
                 self.begin(due);
                 any = true;
             }

@@ -15,7 +15,7 @@ fn watched(timing: Timing) -> (Arc<Service>, Schedule) {
 /// The next probe, which ends as `result` after a millisecond.
 fn probe(schedule: &mut Schedule, result: ProbeResult) -> (Due, Outcome) {
     let now = schedule.next_due().unwrap();
-    let due = schedule.take_due(now, 1).remove(0);
+    let due = schedule.take_due(now).next().unwrap();
     let outcome = schedule.finished(due.key, result, now.plus_us(1_000));
     (due, outcome)
 }
@@ -169,7 +169,7 @@ fn a_probe_leaves_from_the_address_of_its_own_profile_before_that_of_the_service
         let m = Arc::new(Spec { source: own, ..(*m).clone() });
         let mut schedule = Schedule::new(1);
         schedule.reconfigure(vec![target(&s, &[&m])], at(0));
-        assert_eq!(schedule.take_due(at(0), 1).remove(0).from, Some(from));
+        assert_eq!(schedule.take_due(at(0)).next().unwrap().from, Some(from));
     }
 }
 
@@ -227,9 +227,9 @@ fn a_probe_that_takes_longer_than_the_interval_is_never_joined_by_another() {
     let timing = Timing { interval_us: 100_000, response_timeout_us: 400_000, ..Timing::default() };
     let (_, mut schedule) = watched(timing);
     let now = schedule.next_due().unwrap();
-    let due = schedule.take_due(now, 9).remove(0);
+    let due = schedule.take_due(now).next().unwrap();
     for ms in [100, 200, 350] {
-        assert!(schedule.take_due(now.plus_us(ms * 1_000), 9).is_empty());
+        assert!(schedule.take_due(now.plus_us(ms * 1_000)).next().is_none());
     }
     let ended = now.plus_us(350_000);
     schedule.finished(due.key, good(350_000), ended);
@@ -246,7 +246,7 @@ fn a_transparent_probe_goes_to_its_destination_by_way_of_the_service() {
     for (spec, hop) in [(far, None), (transparent, Some(s.address().ip()))] {
         schedule.reconfigure(vec![target(&s, &[&Arc::new(spec)])], at(0));
         let now = schedule.next_due().unwrap();
-        let due = schedule.take_due(now, 1).remove(0);
+        let due = schedule.take_due(now).next().unwrap();
         assert_eq!((due.to, due.hop), ("192.0.2.1:80".parse().unwrap(), hop));
         assert_eq!(schedule.next_hops(), hop.into_iter().collect());
     }
