@@ -4,10 +4,12 @@
 //! another source, are not; only a source that has failed with many users waits as a whole.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::time::Duration;
 
 use steelyard_core::time::Time;
+
+use super::network::network;
 
 /// The failures that count still.
 #[derive(Default)]
@@ -87,14 +89,6 @@ fn make_room<K: Ord + Clone, V>(table: &mut BTreeMap<K, V>, new: &K, at: impl Fn
     }
     let oldest = table.iter().min_by_key(|(_, value)| at(value)).map(|(key, _)| key.clone());
     oldest.and_then(|key| table.remove(&key));
-}
-
-/// Whoever has one address of a /64 has all of them.
-fn network(source: IpAddr) -> IpAddr {
-    match source.to_canonical() {
-        IpAddr::V6(ip) => IpAddr::V6(Ipv6Addr::from_bits(ip.to_bits() >> 64 << 64)),
-        ip => ip,
-    }
 }
 
 /// Failures of a user at a source before the first wait: one second, twice as long with each further failure.

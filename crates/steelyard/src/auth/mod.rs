@@ -10,6 +10,7 @@ mod checks;
 pub mod first;
 pub mod hash;
 mod lockout;
+pub mod network;
 pub mod sessions;
 
 use std::cell::RefCell;

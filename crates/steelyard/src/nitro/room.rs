@@ -3,11 +3,13 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::auth::network::network;
 
 /// The places behind one listener.
 pub struct Room {
@@ -61,14 +63,6 @@ impl Drop for Place {
             Some(count) if *count > 1 => *count -= 1,
             _ => drop(held.remove(ip)),
         }
-    }
-}
-
-/// Whoever has one address of version 6 has its 64 bits of them.
-fn network(ip: IpAddr) -> IpAddr {
-    match ip.to_canonical() {
-        IpAddr::V6(v6) if !v6.is_loopback() => Ipv6Addr::from(u128::from(v6) >> 64 << 64).into(),
-        ip => ip,
     }
 }
 

@@ -5,10 +5,12 @@
 //! the one that has taken longest, of the source that has most.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
+
+use crate::auth::network::network;
 
 /// All places. Clones are the same.
 #[derive(Clone, Default)]
@@ -108,14 +110,6 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         self.room.places().taken.remove(&self.number);
-    }
-}
-
-/// Whoever has one address of version 6 has its 64 bits of them.
-fn network(ip: IpAddr) -> IpAddr {
-    match ip.to_canonical() {
-        IpAddr::V6(v6) if !v6.is_loopback() => Ipv6Addr::from(u128::from(v6) >> 64 << 64).into(),
-        ip => ip,
     }
 }
 
